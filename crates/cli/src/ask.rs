@@ -137,10 +137,13 @@ fn run(cli: &Cli, matches: &ArgMatches, command: &clap::Command) -> Result<(), F
     if seed::was_drawn(matches) {
         output::say(&seed::drawn(cli.global.seed));
     }
-    cli.run().map_err(|error| {
-        let message = called::by_user(&format!("{error:#}"), command, matches);
-        Fault::new(message, exit::code(&error))
-    })
+    cli.run().map_err(|error| fault(&error, command, matches))
+}
+
+/// An error in the user's words.
+pub(crate) fn fault(error: &anyhow::Error, command: &clap::Command, matches: &ArgMatches) -> Fault {
+    let message = called::by_user(&format!("{error:#}"), command, matches);
+    Fault::new(message, exit::code(error))
 }
 
 /// The parts of a message: `field` is value: remedy. What stands before, such as the file in which the field is, and a semicolon instead of the colon do no harm.

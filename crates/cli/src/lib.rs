@@ -81,6 +81,9 @@ pub(crate) struct Global {
     /// Whether the seed was given, and so goes before that of an experiment.
     #[arg(skip)]
     pub(crate) seed_given: bool,
+    /// Whether anything follows from the seed.
+    #[arg(skip)]
+    pub(crate) is_seeded: bool,
     /// What a result rests on that could not be checked.
     #[arg(skip)]
     pub(crate) unchecked: Vec<String>,
@@ -178,6 +181,7 @@ fn read(words: Vec<OsString>, command: &mut clap::Command) -> Result<(Cli, ArgMa
         command.try_get_matches_from_mut(files::named(all)).map_err(|error| absent(error, command))?;
     let mut cli = Cli::from_arg_matches(&matches)?;
     cli.global.seed_given = seed::was_given(&matches);
+    cli.global.is_seeded = matches.subcommand_name() != Some("node");
     cli.global.words = words;
     Ok((cli, matches))
 }
@@ -187,6 +191,10 @@ pub fn main() -> ExitCode {
     let mut command = command();
     let read = read(std::env::args_os().skip(1).collect(), &mut command);
     let (cli, matches) = read.unwrap_or_else(|error| help::show(&error));
+    #[cfg(feature = "node")]
+    if matches!(cli.command, Command::Node(_)) {
+        sottovoce_node::guard_memory();
+    }
     if cli.global.quiet {
         output::hush();
     } else if seed::was_drawn(&matches) {
@@ -195,8 +203,14 @@ pub fn main() -> ExitCode {
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::say(&called::by_user(&format!("{error:#}"), &command, &matches));
-            ExitCode::from(exit::code(&error))
+            let fault = ask::fault(&error, &command, &matches);
+            output::say(&fault.message);
+            // One document: a result that was printed before says enough.
+            if cli.global.json && !output::was_written() {
+                let document = cli.global.document(&exit::document(&error, &fault));
+                _ = document.and_then(|text| output::write(format!("{text}\n").as_bytes()));
+            }
+            ExitCode::from(fault.code)
         }
     }
 }

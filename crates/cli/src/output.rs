@@ -38,9 +38,8 @@ pub(crate) struct Origin {
     version: &'static str,
     /// Its arguments as they were given.
     command: Vec<String>,
-    /// From which everything random follows.
+    /// From which everything random follows; none of nodes, which draw from the system's entropy.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64", required)]
     seed: Option<u64>,
     /// Of the graph's or the schedule's file, where one was read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +90,7 @@ impl Global {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION"),
             command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
-            seed: Some(self.seed).filter(|_| !own.contains_key("seed")),
+            seed: Some(self.seed).filter(|_| self.is_seeded && !own.contains_key("seed")),
             graph_sha256: hash(input::GRAPH),
             trajectory_sha256: hash(input::TRAJECTORY),
             events_sha256: hash(input::EVENTS),
@@ -130,8 +129,17 @@ pub(crate) fn write(bytes: &[u8]) -> anyhow::Result<()> {
     if told(|said| said.printed.push_str(&String::from_utf8_lossy(bytes))) {
         return Ok(());
     }
+    WRITTEN.store(true, Ordering::Relaxed);
     let mut stdout = Stdout;
     stdout.write_all(bytes).and_then(|()| stdout.flush()).context("standard output cannot be written")
+}
+
+/// Whether anything was written to standard output.
+static WRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether anything was written to standard output.
+pub(crate) fn was_written() -> bool {
+    WRITTEN.load(Ordering::Relaxed)
 }
 
 /// Whether remarks are unwanted.

@@ -136,6 +136,7 @@ fn all() -> Map<String, Value> {
         #[cfg(feature = "papers")]
         ("theorem", &[of::<reproduce::Listing>, of::<sottovoce_papers::Answer>]),
         ("schema options", &[of::<Options>]),
+        ("failure", &[of::<crate::exit::Failure>]),
     ];
     commands.iter().map(|(name, forms)| ((*name).to_owned(), schema(name, forms))).collect()
 }

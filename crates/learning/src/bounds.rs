@@ -72,14 +72,14 @@ impl Bounds {
         Ok(Self::Ranges(known))
     }
 
-    /// Scales a table so that no row is longer than 1, each row by itself.
-    pub fn scale(&self, table: &mut Table) -> Result<()> {
-        match self {
-            Self::Norm(norm) => return table.shorten_rows(*norm),
+    /// Scales a table so that no row is longer than 1, each row by itself. How many values lay outside their ranges.
+    pub fn scale(&self, table: &mut Table) -> Result<usize> {
+        let clipped = match self {
+            Self::Norm(norm) => return table.shorten_rows(*norm).map(|()| 0),
             Self::Unknown => table.scale_to_ranges(&in_order(&BTreeMap::new(), table)?)?,
             Self::Ranges(ranges) => table.scale_to_ranges(&in_order(ranges, table)?)?,
-        }
-        table.shorten_rows(1.0)
+        };
+        table.shorten_rows(1.0).map(|()| clipped)
     }
 }
 

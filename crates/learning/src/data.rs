@@ -78,6 +78,8 @@ pub struct Prepared {
     pub label_bounds: Option<(f64, f64)>,
     /// The peers that a column names, each with its rows to train on.
     pub peers: Option<Named>,
+    /// How many features of all rows lay outside their ranges, and were moved to the nearer end.
+    pub clipped: usize,
     /// What whoever gave the file should know.
     pub notes: Vec<String>,
     /// The files.
@@ -116,7 +118,7 @@ impl Data {
         let remedy = format!("give at least {TESTED}, of which one is for testing");
         require(table.rows() >= TESTED, "data", format_args!("{} rows long", table.rows()), remedy)?;
         let (mut table, loss) = self.labelled(table)?;
-        self.bounds_in(format).scale(&mut table)?;
+        let clipped = self.bounds_in(format).scale(&mut table)?;
         let table = table.with_intercept();
         let (train, test, peers) = parts(table.rows(), holders);
         let remedy =
@@ -127,7 +129,7 @@ impl Data {
             Labels::Within(low, high) => Some((low, high)),
             _ => None,
         };
-        Ok(Prepared { train, test, loss, label_bounds, peers, notes, sources })
+        Ok(Prepared { train, test, loss, label_bounds, peers, clipped, notes, sources })
     }
 
     /// The bounds given; images need none, since their pixels are bytes.

@@ -224,8 +224,8 @@ impl Table {
         }
     }
 
-    /// Maps each column's public range to -1 to 1. What lies outside is moved to the nearer end.
-    pub fn scale_to_ranges(&mut self, ranges: &[(f64, f64)]) -> Result<()> {
+    /// Maps each column's public range to -1 to 1. What lies outside is moved to the nearer end; how many values that were.
+    pub fn scale_to_ranges(&mut self, ranges: &[(f64, f64)]) -> Result<usize> {
         let remedy = format!("there are {} columns; give each a range", self.width);
         require(ranges.len() == self.width, "ranges", ranges.len(), remedy)?;
         // Halves first, so that no difference overflows.
@@ -238,12 +238,17 @@ impl Table {
             let value = format!("{}={low}:{high}", self.column(column));
             return Err(Error::parameter("range", value, "give two finite numbers, the lower one first"));
         }
+        let mut clipped = 0;
         for row in self.features.chunks_exact_mut(self.width) {
-            row.iter_mut().zip(ranges).for_each(|(x, &(low, high))| *x = x.max(low).min(high));
+            for (x, &(low, high)) in row.iter_mut().zip(ranges) {
+                let within = x.max(low).min(high);
+                clipped += usize::from(within != *x);
+                *x = within;
+            }
         }
         self.rescale(&ranges.iter().map(scale).collect::<Vec<_>>());
         self.features.iter_mut().for_each(|x| *x = x.clamp(-1.0, 1.0));
-        Ok(())
+        Ok(clipped)
     }
 
     /// Divides every row by a public length; rows that were longer are shortened to norm 1, each by itself.

@@ -55,7 +55,7 @@ fn peer(folder: &Path) {
         &place,
         &agreement,
         &signatures,
-        &Options { meeting: Duration::from_secs(300), record: None, say: None },
+        &Options { meeting: Duration::from_secs(300), ..Options::default() },
     )
     .unwrap();
     assert!(matches!(ended.stands, Stands::Done(_)), "{:?}", ended.stands);

@@ -306,6 +306,11 @@ impl Agreement {
         Ok(key.sign(&self.hash()?.0))
     }
 
+    /// Whether this is the signature of this text by this key.
+    pub fn signed_by(&self, key: &Name, signature: &[u8; 64]) -> Result<bool> {
+        Ok(key.signed(&self.hash()?.0, signature))
+    }
+
     /// Who has not signed, by name: signatures of others, and of other texts, count for nothing.
     pub fn unsigned(&self, signatures: &[(Name, [u8; 64])]) -> Result<Vec<String>> {
         let hash = self.hash()?;
@@ -335,22 +340,25 @@ fn check_averaging(averaging: &Averaging) -> Result<()> {
     require(!averaging.network.lenient, "lenient", true, remedy)
 }
 
-/// That a neighbour has agreed to something else, with the fields.
-pub(crate) fn differ(here: &str, there: &str, by: Peer) -> Error {
+/// That a neighbour has agreed to something else, with the fields; none where this is not the text of the run that it has named.
+pub(crate) fn differ(here: &str, there: &str, run: Hash, by: &str) -> Option<Error> {
+    if Hash::labelled("sottovoce agreement", &[there.as_bytes()]) != run {
+        return None;
+    }
     let both = (toml::from_str::<toml::Value>(here), toml::from_str::<toml::Value>(there));
     let (Ok(here), Ok(there)) = both else {
-        return Error::Disagreement(format!(
-            "`agreement` of peer {by} is unreadable: run the same program everywhere"
-        ));
+        return Some(Error::Disagreement(format!(
+            "`agreement` of {by} is unreadable: run the same program everywhere"
+        )));
     };
     let mut all = Vec::new();
     compare("", Some(&here), Some(&there), &mut all);
     let shown = all.len().min(4); // whole numbers
     let more = if all.len() > shown { format!(", and {} more", all.len() - shown) } else { String::new() };
-    Error::Disagreement(format!(
-        "peer {by} has agreed to something else: {}{more}; sign the same text everywhere",
+    Some(Error::Disagreement(format!(
+        "{by} has agreed to something else: {}{more}; sign the same text everywhere",
         all[..shown].join("; ")
-    ))
+    )))
 }
 
 /// Goes down two trees together.

@@ -193,6 +193,10 @@ impl Prepared {
         self.company.terms((label, data), neighbours(plan), (self.longest(), plan.rounds() as u64))
     }
 
+    fn own(&self, holding: &Holding) -> Result<Vec<f64>> {
+        own(holding, self.width, self.experiment.values.range)
+    }
+
     fn clipped(&self, values: &[f64]) -> Result<Vec<f64>> {
         clipped(values, self.width, self.experiment.values.range)
     }
@@ -374,6 +378,15 @@ pub(crate) fn clipped(values: &[f64], width: usize, range: Range) -> Result<Vec<
     Ok(values.iter().map(|value| value.clamp(range.low, range.high)).collect())
 }
 
+/// The same of what a peer holds; its owner is told how many were not within it.
+pub(crate) fn own(holding: &Holding, width: usize, range: Range) -> Result<Vec<f64>> {
+    let values = holding.values()?;
+    let within = clipped(&values, width, range)?;
+    let moved = values.iter().zip(&within).filter(|(a, b)| a != b).count();
+    holding.note_clipped(moved, width, &format!("{}:{}", range.low, range.high));
+    Ok(within)
+}
+
 /// The part of a peer, on a ring or on a grid.
 pub(crate) fn role(agreement: &Agreement, me: Peer) -> Result<Box<dyn Role>> {
     let part = Prepared::new(agreement, me)?;
@@ -416,7 +429,11 @@ impl Part for Ringed {
     type Noise = OnRing;
 
     fn open(&self, ledger: Ledger, holding: &Holding) -> Result<Opened<Self>> {
-        self.0.on_ring(ledger, &holding.values()?, &holding.label, holding.data)
+        self.0.on_ring(ledger, &self.0.own(holding)?, &holding.label, holding.data)
+    }
+
+    fn read(&self, holding: &Holding) -> Result<()> {
+        self.0.own(holding).map(drop)
     }
 
     fn begin(&self) -> Option<Start> {
@@ -441,7 +458,11 @@ impl Part for Rounded {
     type Noise = OnGrid;
 
     fn open(&self, ledger: Ledger, holding: &Holding) -> Result<Opened<Self>> {
-        self.0.on_grid(ledger, &holding.values()?, &holding.label, holding.data)
+        self.0.on_grid(ledger, &self.0.own(holding)?, &holding.label, holding.data)
+    }
+
+    fn read(&self, holding: &Holding) -> Result<()> {
+        self.0.own(holding).map(drop)
     }
 
     fn begin(&self) -> Option<Start> {

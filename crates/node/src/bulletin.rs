@@ -4,6 +4,8 @@
 //! numbers, this peer's own among them: each signature was made after that number was drawn, so nobody can show an old one, and nobody can sign for another.
 //!
 //! **Silence.** A peer that waited in vain says for whom, and in which round. Peers that wait for it then know that it is not the cause.
+//!
+//! **Result.** Where the result is with whoever a token ended with, that peer says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -50,6 +52,8 @@ pub enum Says {
         /// ... for these.
         missing: Vec<u32>,
     },
+    /// It has the result, which not everybody has.
+    Result,
 }
 
 impl Notice {
@@ -89,6 +93,20 @@ pub struct Cause {
     pub seen_by: Vec<Peer>,
 }
 
+impl Cause {
+    /// In a sentence, with these names.
+    pub fn told(&self, names: &[String]) -> String {
+        let list = |peers: &[Peer]| called(peers, names).join(", ");
+        let (silent, seen_by) = (list(&self.silent), list(&self.seen_by));
+        format!("{silent} stopped responding in round {} (signed by {seen_by})", self.round)
+    }
+}
+
+/// Names of peers.
+pub(crate) fn called(peers: &[Peer], names: &[String]) -> Vec<String> {
+    peers.iter().filter_map(|&peer| names.get(peer)).cloned().collect()
+}
+
 /// What a notice led to.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct News {
@@ -105,6 +123,7 @@ pub(crate) struct Bulletin {
     roster: Vec<Name>,
     here: BTreeMap<Peer, Notice>,
     silent: BTreeMap<Peer, Notice>,
+    results: BTreeMap<Peer, Notice>,
     /// The number that was drawn here.
     number: [u8; 32],
     accepted: BTreeMap<Peer, u32>,
@@ -115,17 +134,18 @@ pub(crate) struct Bulletin {
 }
 
 impl Bulletin {
-    /// With this peer's own notice, and what the ledger knows of who was silent.
+    /// With this peer's own notice, and what the ledger knows of who was silent, and who has a result.
     pub(crate) fn new(run: Hash, roster: Vec<Name>, key: &Key, known: Vec<Notice>) -> Result<Self> {
         let me = roster.iter().position(|name| *name == key.name());
         let me =
             me.ok_or_else(|| crate::Error::parameter("key", key.name(), "it is not among those who agreed"))?;
         let known = known.into_iter().filter(|notice| is_possible(&notice.says, roster.len()));
-        let silent: BTreeMap<Peer, Notice> = known.map(|notice| (notice.peer as Peer, notice)).collect();
+        let known = known.map(|notice| (notice.peer as Peer, notice));
+        let (results, silent): (BTreeMap<_, _>, BTreeMap<_, _>) = known.partition(|(_, one)| one.says == Says::Result);
         // What was said when the run ended here stays what it was.
         let over = silent.contains_key(&me);
         let (here, accepted, number) = (BTreeMap::new(), BTreeMap::new(), salt()?);
-        let mut bulletin = Self { run, me, roster, here, silent, number, accepted, replaced: 0, over };
+        let mut bulletin = Self { run, me, roster, here, silent, results, number, accepted, replaced: 0, over };
         // Later than whatever an earlier process has said, if the clock is right; else that is replaced.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         bulletin.sign(u64::try_from(since.as_millis()).unwrap_or(0), key)?;
@@ -135,7 +155,7 @@ impl Bulletin {
 
     /// Everything that is known, for a peer that was met.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Notice> {
-        self.here.values().chain(self.silent.values())
+        self.here.values().chain(self.silent.values()).chain(self.results.values())
     }
 
     /// Whether everybody has signed the same numbers.
@@ -166,6 +186,7 @@ impl Bulletin {
         let known = match notice.says {
             Says::Here { .. } => self.here.get(&peer),
             Says::Silent { .. } => self.silent.get(&peer),
+            Says::Result => self.results.get(&peer),
         };
         if known == Some(&notice) {
             return Ok(News::default());
@@ -186,6 +207,10 @@ impl Bulletin {
                     return Ok(News::default());
                 }
                 self.silent.insert(peer, notice.clone());
+                Ok(News { notices: vec![notice], twin: false })
+            }
+            Says::Result => {
+                self.results.insert(peer, notice.clone());
                 Ok(News { notices: vec![notice], twin: false })
             }
             Says::Here { .. } if peer == self.me => {
@@ -236,6 +261,21 @@ impl Bulletin {
         Ok(Some(notice))
     }
 
+    /// Says that this peer has the result; nothing where it has said so.
+    pub(crate) fn report_result(&mut self, key: &Key) -> Result<Option<Notice>> {
+        if self.results.contains_key(&self.me) {
+            return Ok(None);
+        }
+        let notice = Notice::new(key, self.run, (self.me as u32, 0), Says::Result)?;
+        self.results.insert(self.me, notice.clone());
+        Ok(Some(notice))
+    }
+
+    /// Who has said that it has the result.
+    pub(crate) fn results(&self) -> Vec<Peer> {
+        self.results.keys().copied().collect()
+    }
+
     /// Who has said that it waited in vain.
     pub(crate) fn has_reported(&self, peer: Peer) -> bool {
         self.silent.contains_key(&peer)
@@ -268,7 +308,7 @@ impl Bulletin {
     fn digest(&self) -> Option<Hash> {
         let number = |peer: Peer| match self.here.get(&peer)?.says {
             Says::Here { number, .. } => Some(number),
-            Says::Silent { .. } => None,
+            Says::Silent { .. } | Says::Result => None,
         };
         let all: Vec<[u8; 32]> = (0..self.roster.len()).map(number).collect::<Option<_>>()?;
         Some(Notice::meeting(&all))
@@ -303,7 +343,7 @@ impl Bulletin {
 /// Whether a notice can be one of a run of so many peers.
 fn is_possible(says: &Says, peers: usize) -> bool {
     match says {
-        Says::Here { .. } => true,
+        Says::Here { .. } | Says::Result => true,
         Says::Silent { missing, .. } => {
             let different: BTreeSet<_> = missing.iter().collect();
             let known = missing.iter().all(|&peer| (peer as usize) < peers);
@@ -373,6 +413,22 @@ mod tests {
             settle(&mut all);
             assert!(all.iter().all(Bulletin::is_complete) && all[0].absent().is_empty());
         }
+    }
+
+    #[test]
+    fn who_has_the_result_says_so_to_all_and_nobody_else_can() {
+        let mut all: Vec<Bulletin> = (0..4).map(|peer| bulletin(peer, 4)).collect();
+        assert!(all[3].report_result(&key(3)).unwrap().is_some());
+        assert!(all[3].report_result(&key(3)).unwrap().is_none(), "once");
+        settle(&mut all);
+        assert!(all.iter().all(|one| one.results() == [3] && one.cause().is_none()));
+        let forged = Notice::new(&key(1), RUN, (2, 0), Says::Result).unwrap();
+        assert!(all[0].hear(forged, &key(0)).is_err());
+        let other = Notice::new(&key(2), Hash([8; 32]), (2, 0), Says::Result).unwrap();
+        assert!(all[0].hear(other, &key(0)).is_err());
+        // What the ledger has kept is known after a restart.
+        let kept: Vec<Notice> = all[0].results.values().cloned().collect();
+        assert_eq!(Bulletin::new(RUN, roster(4), &key(0), kept).unwrap().results(), [3]);
     }
 
     #[test]

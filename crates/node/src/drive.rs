@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use sottovoce_protocol::{Machine, Peer, Span};
 
-use crate::bulletin::Bulletin;
+use crate::bulletin::{Bulletin, called};
 use crate::part::{Holding, HostOf, Part, Stands, Steps, ValueOf};
 use crate::status::{Board, Phase};
-use crate::{Cause, Cost, Due, DueOf, Error, Frame, Ledger, Notice, Observer, Result, Says, Vouched};
+use crate::{Cause, Cost, Due, DueOf, Error, Frame, Hash, Ledger, Notice, Observer, Result, Says, Vouched};
 
 /// Carries frames to peers.
 pub trait Wire: Send + Sync {
@@ -89,10 +89,41 @@ pub struct Ended {
     pub unanswered: Vec<Peer>,
     /// Who stopped responding first, where it has no result for that.
     pub cause: Option<Cause>,
+    /// Who has signed that it has the result, where not everybody gets it.
+    pub held_by: Vec<Peer>,
     /// What went wrong with what its owner brought along; others do not learn of it.
     pub trouble: Option<String>,
+    /// What its owner should know of what it holds: values that were clipped.
+    pub remark: Option<String>,
     /// How long it took, from when everybody was there (or it was taken up again) to the result.
     pub took: Duration,
+}
+
+impl Ended {
+    /// Itself where there is a result, here or with somebody who has signed that it has it; else why there is none. Peers by these names.
+    pub fn with_a_result(self, names: &[String]) -> Result<Self> {
+        let own = self.trouble.as_ref().map_or_else(String::new, |what| format!(" At this node: {what}."));
+        match &self.stands {
+            Stands::Done(_) => Ok(self),
+            Stands::Told(texts) if !texts.is_empty() => Ok(self),
+            Stands::Elsewhere if !self.held_by.is_empty() => Ok(self),
+            Stands::Told(_) => Err(Error::NoResult(format!("the agreed time is over, and no text has come here.{own}"))),
+            Stands::Elsewhere | Stands::Going { .. } => Err(Error::NoResult(format!(
+                "the agreed time is over, and nobody has signed that it has the result: a token may be lost.{own} What was sent stays paid for; ask the others, or agree on a new run"
+            ))),
+            Stands::Halted { round, .. } => {
+                let unknown = || format!("round {round} ended, and it is not known without whom");
+                let why = self.cause.as_ref().map_or_else(unknown, |cause| cause.told(names));
+                Err(Error::Over {
+                    why: format!(
+                        "the run is over without a result: {why}.{own} What was sent stays paid for, and reveals no more than the plan says; agree on a new run"
+                    ),
+                    peers: self.cause.iter().flat_map(|cause| called(&cause.silent, names)).collect(),
+                    round: Some(self.cause.as_ref().map_or(*round as u64, |cause| cause.round)),
+                })
+            }
+        }
+    }
 }
 
 /// Drives a peer.
@@ -154,6 +185,7 @@ impl Driver {
             began: Instant::now(),
             missing: BTreeSet::new(),
             met: BTreeSet::new(),
+            others: BTreeMap::new(),
             done: BTreeSet::new(),
             over: false,
             postponed: 0,
@@ -171,7 +203,7 @@ impl Driver {
         });
         // Whatever has ended the run: the thread that asks it may wait for it still.
         holding.programs.end_all();
-        Ok(Ended { trouble: holding.trouble.told(), ..ended? })
+        Ok(Ended { trouble: holding.trouble.told(), remark: holding.remark.told(), ..ended? })
     }
 }
 
@@ -210,6 +242,8 @@ struct Running<P: Part> {
     began: Instant,
     missing: BTreeSet<Peer>,
     met: BTreeSet<Peer>,
+    /// What neighbours sent as the terms of another run.
+    others: BTreeMap<Peer, String>,
     /// Neighbours who need nothing more.
     done: BTreeSet<Peer>,
     /// Whether the agreed time is over.
@@ -231,7 +265,7 @@ impl<P: Part> Running<P> {
             self.show(&stands);
             match stands {
                 Stands::Going { .. } if self.over => {
-                    return Err(self.stopped("the agreed time is over, and there is no result"));
+                    return Err(Error::NoResult("the agreed time is over, and there is no result".to_owned()));
                 }
                 Stands::Going { .. } => self.next(None)?,
                 Stands::Halted { round, .. } => {
@@ -241,6 +275,13 @@ impl<P: Part> Running<P> {
                         self.pass_on(&notice, None)?;
                     }
                     return Ok(Stands::Halted { round, missing });
+                }
+                Stands::Done(_) if self.part.lasts().is_some() => {
+                    let key = self.host.ledger().key();
+                    if let Some(notice) = self.bulletin.report_result(key)? {
+                        self.pass_on(&notice, None)?;
+                    }
+                    return Ok(stands);
                 }
                 Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => return Ok(stands),
             };
@@ -276,13 +317,14 @@ impl<P: Part> Running<P> {
         self.part_ways()?;
         let unanswered: BTreeSet<Peer> = before.into_iter().map(|(peer, _)| peer).collect();
         let cause = if matches!(stands, Stands::Halted { .. }) { self.bulletin.cause() } else { None };
-        Ok(Ended { stands, unanswered: unanswered.into_iter().collect(), cause, trouble: None, took })
+        let (unanswered, held_by) = (unanswered.into_iter().collect(), self.bulletin.results());
+        Ok(Ended { stands, unanswered, cause, held_by, trouble: None, remark: None, took })
     }
 
     /// What happens after the result. Others may do what they like by now, and its user may stop it: that ends the waiting, and takes nothing back.
     fn stays(&mut self, until: Instant) -> Result<bool> {
         match self.next(Some(until)) {
-            Err(Error::Halted(why) | Error::Disagreement(why)) => {
+            Err(why @ (Error::Halted { .. } | Error::Disagreement(_))) => {
                 tracing::warn!("the run is over here, and others are waited for no longer: {why}");
                 Ok(false)
             }
@@ -345,9 +387,14 @@ impl<P: Part> Running<P> {
     }
 
     fn stopped(&self, why: &str) -> Error {
-        Error::Halted(format!(
+        self.waits_for(&[], why)
+    }
+
+    fn waits_for(&self, peers: &[Peer], why: &str) -> Error {
+        let why = format!(
             "{why}; what was said is stored, and nothing is said in another way: run it again to go on"
-        ))
+        );
+        Error::Halted { why, peers: self.driver.board.list(peers) }
     }
 
     /// Pays, and begins, as soon as everybody is there.
@@ -356,13 +403,15 @@ impl<P: Part> Running<P> {
             return Ok(());
         }
         if let Some(cause) = self.bulletin.cause() {
-            let names = |peers: &[Peer]| self.driver.board.names_of(peers);
-            return Err(Error::Halted(format!(
-                "the run is over before it began here: {} stopped responding in round {} (signed by {}). Nothing was paid or sent; agree on a new run",
-                names(&cause.silent),
-                cause.round,
-                names(&cause.seen_by)
-            )));
+            let board = &self.driver.board;
+            return Err(Error::Over {
+                why: format!(
+                    "the run is over before it began here: {}. Nothing was paid or sent; agree on a new run",
+                    board.told(&cause)
+                ),
+                peers: board.list(&cause.silent),
+                round: Some(cause.round),
+            });
         }
         if !self.bulletin.is_complete() {
             return Ok(());
@@ -380,7 +429,7 @@ impl<P: Part> Running<P> {
 
     /// Hands a notice to all neighbours but one, and keeps what is to be known after a restart.
     fn pass_on(&mut self, notice: &Notice, but: Option<Peer>) -> Result<()> {
-        if matches!(notice.says, Says::Silent { .. }) {
+        if !matches!(notice.says, Says::Here { .. }) {
             self.host.keep(notice)?;
             if let Some(cause) = self.bulletin.cause() {
                 self.driver.board.cause(&cause);
@@ -423,15 +472,17 @@ impl<P: Part> Running<P> {
                 self.garbled(from, &what);
                 Ok(())
             }
-            Err(other @ Error::OtherRun { .. }) => {
+            Err(other @ Error::OtherRun { there, .. }) => {
                 // The other side is told in which field; so are we, by what it sends.
                 let terms = Frame::Terms(self.driver.terms.clone());
                 self.driver.wire.send(from, terms);
                 if self.host.has_begun() {
-                    return self.disagrees(from, other);
+                    // A neighbour who is in another run by now is as good as gone.
+                    self.garbled(from, &other.to_string());
+                    return Ok(());
                 }
                 self.driver.wire.flush(Duration::from_secs(1));
-                self.differing(from)
+                self.differing(from, there)
             }
             Err(error) => Err(error),
         }
@@ -439,9 +490,14 @@ impl<P: Part> Running<P> {
 
     fn happen(&mut self, event: Event) -> Result<()> {
         match event {
+            // It counts once its sender has said, by a greeting, that this is what it runs.
             Event::Frame { from, frame: Frame::Terms(text), guard: _guard } => {
-                let differs = crate::agreement::differ(&self.driver.terms, &text, from);
-                self.disagrees(from, differs)
+                if self.host.has_begun() {
+                    self.garbled(from, "terms of another run");
+                } else {
+                    self.others.insert(from, text);
+                }
+                Ok(())
             }
             Event::Frame { from, frame: Frame::Notice(notice), guard: _guard } => self.noticed(from, notice),
             Event::Frame { from, frame: Frame::Done, guard: _guard } => {
@@ -490,28 +546,24 @@ impl<P: Part> Running<P> {
         }
     }
 
-    /// A neighbour has agreed to something else. Before the run has begun it never will; once it has, a neighbour who is in another one by now is as good as gone.
-    fn disagrees(&self, from: Peer, error: Error) -> Result<()> {
-        if !self.host.has_begun() {
-            return Err(error);
-        }
-        self.garbled(from, &error.to_string());
-        Ok(())
-    }
-
-    /// Waits for the text of what a neighbour has agreed to, as long as an answer may take.
-    fn differing(&mut self, from: Peer) -> Result<()> {
+    /// A neighbour has agreed to something else, and never will begin. Waits for the text of it, as long as an answer may take.
+    fn differing(&mut self, from: Peer, run: Hash) -> Result<()> {
         let until = Instant::now() + self.driver.pace.answer;
+        let name = self.driver.board.names_of(&[from]);
         loop {
+            if let Some(text) = self.others.remove(&from) {
+                match crate::agreement::differ(&self.driver.terms, &text, run, &name) {
+                    Some(differs) => return Err(differs),
+                    None => self.garbled(from, "terms that are not those of the run that it has named"),
+                }
+            }
             let wait = until.saturating_duration_since(Instant::now());
             match self.driver.inbox.recv_timeout(wait) {
-                Ok(Event::Frame { from: by, frame: Frame::Terms(text), .. }) if by == from => {
-                    return Err(crate::agreement::differ(&self.driver.terms, &text, from));
-                }
+                Ok(Event::Frame { from: by, frame: Frame::Terms(text), .. }) => drop(self.others.insert(by, text)),
                 Ok(_) => {}
                 Err(_) => {
                     return Err(Error::Disagreement(format!(
-                        "`agreement` is another one at peer {from}: compare the two with `node agree diff`"
+                        "`agreement` is another one at {name}: compare the two with `node agree diff`"
                     )));
                 }
             }
@@ -548,7 +600,7 @@ impl<P: Part> Running<P> {
                 Ok(())
             }
             Alarm::Meeting if self.host.is_ready() && self.host.has_begun() => Ok(()),
-            Alarm::Meeting => Err(self.stopped(&self.who_did_not_come())),
+            Alarm::Meeting => Err(self.who_did_not_come()),
             Alarm::Again => {
                 let peers: BTreeSet<Peer> =
                     self.host.unanswered()?.into_iter().map(|(peer, _)| peer).collect();
@@ -572,11 +624,14 @@ impl<P: Part> Running<P> {
     }
 
     /// Who has not shown that it is there, or is there and cannot be reached.
-    fn who_did_not_come(&self) -> String {
+    fn who_did_not_come(&self) -> Error {
         let names = |peers: &[Peer]| self.driver.board.names_of(peers);
         match (&self.bulletin.absent()[..], &self.host.absent()[..]) {
-            ([], unreached) => format!("{} cannot be reached from here, and others can", names(unreached)),
-            (absent, _) => format!("{} did not come in time", names(absent)),
+            ([], unreached) => {
+                let why = format!("{} cannot be reached from here, and others can", names(unreached));
+                self.waits_for(unreached, &why)
+            }
+            (absent, _) => self.waits_for(absent, &format!("{} did not come in time", names(absent))),
         }
     }
 

@@ -76,9 +76,30 @@ pub enum Error {
         /// By whom.
         by: Name,
     },
-    /// The run does not go on for now. What was said stays said.
+    /// The ledger holds what this program did not write. Nothing is sent from it.
+    #[error("the ledger is damaged: {0}; nothing was sent")]
+    Damaged(String),
+    /// The run does not go on for now: run it again. What was said stays said.
+    #[error("{why}")]
+    Halted {
+        /// What happened, and what to do.
+        why: String,
+        /// Peers who were waited for in vain, by name.
+        peers: Vec<String>,
+    },
+    /// The run is over for good, here and elsewhere, and has no result. What was paid stays paid.
+    #[error("{why}")]
+    Over {
+        /// What happened.
+        why: String,
+        /// Who stopped responding first, by name.
+        peers: Vec<String>,
+        /// In which round.
+        round: Option<u64>,
+    },
+    /// The run took its course, and its result is not here; nobody has said that it has one.
     #[error("{0}")]
-    Halted(String),
+    NoResult(String),
     /// Another process of ours has failed.
     #[error("{said}")]
     Elsewhere {
@@ -109,20 +130,58 @@ impl Error {
         Self::storage(format!("could not {what} {}", path.display()), cause)
     }
 
-    /// What a command that meets it exits with: 2 bad input, 3 budget, 4 halted, 5 disagreement, 1 the machine.
-    pub fn exit_code(&self) -> u8 {
+    /// What it is for a program: a word, what a command that meets it exits with, and what to do next.
+    fn outcome(&self) -> (&'static str, u8, &'static str) {
         match self {
             Self::Parameter(_)
             | Self::Privacy(_)
             | Self::Experiment(_)
             | Self::Topology(_)
             | Self::Scheme(_)
-            | Self::Views(_) => 2,
-            Self::Overspent { .. } | Self::Storage { .. } | Self::Running(_) => 3,
-            Self::Garbled { .. } | Self::Halted(_) => 4,
-            Self::Elsewhere { code, .. } => *code,
-            Self::Doubted(_) | Self::Disagreement(_) | Self::OtherRun { .. } => 5,
+            | Self::Views(_) => ("bad-input", 2, "mend what the message names, and run it again"),
+            Self::Overspent { .. } => ("budget", 3, "agree on more noise, or stay away from this run"),
+            Self::Storage { .. } => ("storage", 3, "make room or mend the disk, and run it again"),
+            Self::Running(_) => ("busy", 3, "wait until the other process has ended"),
+            Self::Garbled { .. } | Self::Halted { .. } => ("run-again", 4, "run it again: the same run goes on"),
+            Self::Elsewhere { code, .. } => ("elsewhere", *code, "see the message of that process"),
+            Self::Doubted(_) => ("old-ledger", 5, "bring the newest ledger back"),
+            Self::Disagreement(_) | Self::OtherRun { .. } => {
+                ("disagreement", 5, "compare with the others what was agreed on, and sign it again")
+            }
+            Self::Over { .. } => ("over-for-good", 6, "ask the peers that are named, and agree on a new run"),
+            Self::NoResult(_) => ("no-result", 7, "ask the others whether they have a result; else agree on a new run"),
+            Self::Damaged(_) => {
+                ("damaged-ledger", 8, "bring the newest whole copy back if nothing was run since; else count everything as spent")
+            }
         }
+    }
+
+    /// What a command that meets it exits with: 2 bad input, 3 budget or disk, 4 run it again, 5 disagreement, 6 over for good, 7 over without a result, 8 damaged ledger.
+    pub fn exit_code(&self) -> u8 {
+        self.outcome().1
+    }
+
+    /// The kind of error, in a word that does not change.
+    pub fn kind(&self) -> &'static str {
+        self.outcome().0
+    }
+
+    /// What to do next, in a sentence.
+    pub fn next_step(&self) -> &'static str {
+        self.outcome().2
+    }
+
+    /// Peers that it names.
+    pub fn peers(&self) -> &[String] {
+        match self {
+            Self::Halted { peers, .. } | Self::Over { peers, .. } => peers,
+            _ => &[],
+        }
+    }
+
+    /// The round in which it happened.
+    pub fn round(&self) -> Option<u64> {
+        if let Self::Over { round, .. } = self { *round } else { None }
     }
 }
 
@@ -134,7 +193,14 @@ impl From<sottovoce::Error> for Error {
 
 impl From<redb::Error> for Error {
     fn from(cause: redb::Error) -> Self {
-        Self::storage("the ledger", cause)
+        use std::io::ErrorKind::{InvalidData, UnexpectedEof};
+        match &cause {
+            redb::Error::Corrupted(cause) => Self::Damaged(cause.clone()),
+            redb::Error::Io(cause) if matches!(cause.kind(), InvalidData | UnexpectedEof) => {
+                Self::Damaged(cause.to_string())
+            }
+            cause => Self::storage("the ledger", cause),
+        }
     }
 }
 
@@ -153,6 +219,6 @@ of_ledger!(DatabaseError, TransactionError, TableError, StorageError, CommitErro
 
 impl From<postcard::Error> for Error {
     fn from(cause: postcard::Error) -> Self {
-        Self::storage("the ledger holds what this program did not write", cause)
+        Self::Damaged(format!("it holds what this program did not write ({cause})"))
     }
 }

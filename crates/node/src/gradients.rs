@@ -59,11 +59,14 @@ impl Rows {
         task: &TaskSpec,
         (width, rows): (usize, Option<usize>),
     ) -> Result<Self> {
-        let Prepared { train: table, loss, .. } = task.own(&holding.file).map_err(|error| match error {
+        let Prepared { train: table, test, clipped, loss, .. } = task.own(&holding.file).map_err(|error| match error {
             sottovoce::Error::Learning(error) => unquoted(holding, &error),
             other => Error::from(other),
         })?;
         holding.check()?;
+        // (A last column of ones is not the file's.)
+        let all = (table.rows() + test.rows()) * table.width().saturating_sub(1);
+        holding.note_clipped(clipped, all, "their ranges");
         // What pulls a model towards 0 is public, and added by whoever asks.
         let model = Model { loss, width: table.width(), ridge: 0.0 };
         let refused = |error: sottovoce_learning::Error| unquoted(holding, &error);

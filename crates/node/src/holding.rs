@@ -16,8 +16,10 @@ const MOST: u64 = 1 << 30;
 pub struct Holding {
     /// The data set, as budgets know it ...
     pub label: String,
-    /// ... and the name of its bytes.
+    /// ... the name of its bytes ...
     pub data: Hash,
+    /// ... and the name of the numbers in it, however they are written; none where it has none.
+    pub numbers: Option<Hash>,
     /// Its file, or its folder of images.
     pub file: PathBuf,
     /// The program that computes gradients, with its arguments, where one does.
@@ -30,6 +32,8 @@ pub struct Holding {
     pub folder: PathBuf,
     /// What went wrong with it, for its owner alone.
     pub trouble: Trouble,
+    /// What its owner should know of it, before or after a run. It depends on what is held, and is in no log.
+    pub remark: Trouble,
     /// Programs that were started for it.
     pub programs: Programs,
 }
@@ -78,6 +82,11 @@ impl Trouble {
     /// The first word counts.
     pub(crate) fn tell(&self, what: String) {
         tracing::warn!("{what}");
+        self.note(what);
+    }
+
+    /// The same without a line in the log.
+    fn note(&self, what: String) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
     }
 
@@ -99,10 +108,19 @@ impl Holding {
     /// What a file holds, or all files of a folder.
     pub fn of(label: &str, file: &Path) -> Result<Self> {
         let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
-        let (label, data, file) = (label.to_owned(), named(file)?, file.to_owned());
-        let (program, function, trouble) = (None, None, Trouble::default());
-        let programs = Programs::default();
-        Ok(Self { label, data, file, program, function, one_by_one: false, folder, trouble, programs })
+        let (label, data, numbers, file) = (label.to_owned(), named(file)?, numbers(file)?, file.to_owned());
+        let (program, function, programs) = (None, None, Programs::default());
+        let (one_by_one, trouble, remark) = (false, Trouble::default(), Trouble::default());
+        Ok(Self { label, data, numbers, file, program, function, one_by_one, folder, trouble, remark, programs })
+    }
+
+    /// Remarks that so many of all values lay outside of what was agreed on, and were clipped: where units are mistaken, nobody else can tell.
+    pub(crate) fn note_clipped(&self, clipped: usize, all: usize, range: &str) {
+        if clipped > 0 {
+            let file = self.file.display();
+            let what = format!("{clipped} of {all} values in {file} lie outside {range} and are clipped; check their unit");
+            self.remark.note(what);
+        }
     }
 
     /// Its data set, and the name of its bytes.
@@ -162,6 +180,30 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(unread)
 }
 
+/// The name of what a file of text says, whatever is between its numbers and however they are written.
+fn numbers(path: &Path) -> Result<Option<Hash>> {
+    if path.is_dir() {
+        return Ok(None);
+    }
+    let bytes = bytes(path)?;
+    let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(None) };
+    let (mut all, mut found, mut name) = (Vec::new(), false, Hash::default());
+    for word in text.split([',', ';', ' ', '\t', '\r', '\n']).filter(|word| !word.is_empty()) {
+        match word.parse::<f64>() {
+            Ok(number) => {
+                found = true;
+                // (Zero has one sign.)
+                all.extend_from_slice(&(number + 0.0).to_bits().to_le_bytes());
+            }
+            Err(_) => all.extend_from_slice(&Hash::labelled("sottovoce word", &[word.as_bytes()]).0),
+        }
+        if all.len() > 1 << 20 {
+            name = Hash::labelled("sottovoce numbers", &[&name.0, &std::mem::take(&mut all)]);
+        }
+    }
+    Ok(found.then(|| Hash::labelled("sottovoce numbers", &[&name.0, &all])))
+}
+
 /// The name of a file's bytes, or of all files in a folder and in those inside it, with their names.
 fn named(path: &Path) -> Result<Hash> {
     if !path.is_dir() {
@@ -193,6 +235,24 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         if made.is_ok_and(|made| made.success()) {
             assert!(Holding::of("values", &pipe).is_err());
+        }
+    }
+
+    #[test]
+    fn numbers_are_the_same_however_they_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |text: &str| {
+            let path = folder.path().join("values");
+            fs::write(&path, text).unwrap();
+            numbers(&path).unwrap()
+        };
+        let known = of("0.3, 0.25\n0");
+        assert!(known.is_some() && of("no number").is_none());
+        for same in ["0.3 0.25 0", "3e-1;0.250\n\n-0 ", "\t.3\r\n.25,0.0"] {
+            assert_eq!(of(same), known, "{same}");
+        }
+        for other in ["0.25 0.3 0", "0.3 0.25", "0.3 0.25 0 0", "0.3 0.25 x"] {
+            assert_ne!(of(other), known, "{other}");
         }
     }
 

@@ -5,11 +5,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use rand::TryRng;
 use rand::rngs::SysRng;
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 use sottovoce_privacy::noise::exact::Secret;
 
 use crate::hash::hex;
@@ -58,7 +60,7 @@ impl FromStr for Name {
     }
 }
 
-/// A peer's key pair.
+/// A peer's key pair. Clones share one copy of it, which is wiped with the last.
 ///
 /// ```
 /// use sottovoce_node::{Hash, Key};
@@ -69,21 +71,22 @@ impl FromStr for Name {
 /// assert_eq!(ana.secret_with(&ben.name(), run)?, ben.secret_with(&ana.name(), run)?);
 /// # Ok::<(), sottovoce_node::Error>(())
 /// ```
-pub struct Key(SigningKey);
+#[derive(Clone)]
+pub struct Key(Arc<SigningKey>);
 
 impl Key {
     /// A new one, from the operating system's entropy.
     pub fn draw() -> Result<Self> {
-        let mut bytes = [0; 32];
+        let mut bytes = Zeroizing::new([0; 32]);
         SysRng
-            .try_fill_bytes(&mut bytes)
+            .try_fill_bytes(&mut bytes[..])
             .map_err(|cause| Error::storage("no entropy from the operating system", cause))?;
-        Ok(Self(SigningKey::from_bytes(&bytes)))
+        Ok(Self(Arc::new(SigningKey::from_bytes(&bytes))))
     }
 
     /// A key that follows from a seed: for tests, and protects nobody.
     pub fn simulated(seed: u64) -> Self {
-        Self(SigningKey::from_bytes(&Hash::labelled("simulated key", &[&seed.to_le_bytes()]).0))
+        Self(Arc::new(SigningKey::from_bytes(&Hash::labelled("simulated key", &[&seed.to_le_bytes()]).0)))
     }
 
     /// Writes a new one to a file that only its owner can read; a file that is there is left alone.
@@ -101,7 +104,7 @@ impl Key {
 
     /// Reads one; refuses a file that others can read.
     pub fn read(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|cause| Error::file("open", path, cause))?;
+        let mut file = File::open(path).map_err(|cause| Error::file("open", path, cause))?;
         #[cfg(unix)]
         {
             let metadata = file.metadata().map_err(|cause| Error::file("look at", path, cause))?;
@@ -112,13 +115,12 @@ impl Key {
                 return Err(Error::parameter("key", value, remedy));
             }
         }
-        let mut bytes = Vec::new();
-        file.take(33).read_to_end(&mut bytes).map_err(|cause| Error::file("read", path, cause))?;
-        let bytes: [u8; 32] = bytes.try_into().map_err(|bytes: Vec<u8>| {
-            let value = format!("{} of {} bytes", path.display(), bytes.len());
-            Error::parameter("key", value, "a key has 32 bytes; make one with `node init`")
-        })?;
-        Ok(Self(SigningKey::from_bytes(&bytes)))
+        let length = file.metadata().map_err(|cause| Error::file("look at", path, cause))?.len();
+        let value = format_args!("{} of {length} bytes", path.display());
+        crate::error::require(length == 32, "key", value, "a key has 32 bytes; make one with `node init`")?;
+        let mut bytes = Zeroizing::new([0; 32]);
+        file.read_exact(&mut bytes[..]).map_err(|cause| Error::file("read", path, cause))?;
+        Ok(Self(Arc::new(SigningKey::from_bytes(&bytes))))
     }
 
     /// What others call its owner by.
@@ -127,8 +129,8 @@ impl Key {
     }
 
     /// For the network, which vouches for it.
-    pub(crate) fn bytes(&self) -> [u8; 32] {
-        self.0.to_bytes()
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
     }
 
     /// The signature of these bytes.
@@ -153,6 +155,18 @@ impl Key {
         let secret = Hash::labelled("sottovoce pair secret", &[&shared, &low.0, &high.0, &run.0]);
         Ok(Secret::new(secret.0))
     }
+}
+
+/// Keeps this process's memory, keys in it, out of core dumps and from other processes of the same user.
+pub fn guard_memory() {
+    // Where the system has no such thing there is nothing to be done.
+    #[cfg(unix)]
+    {
+        let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+    }
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
 // Written by hand: a derived one would print the key.
@@ -184,6 +198,16 @@ mod tests {
         std::fs::write(&path, [0; 40]).unwrap();
         assert!(Key::read(&path).is_err());
         assert_eq!(format!("{key:?}"), format!("Key of {:?}", key.name()), "and nothing else");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_guarded_process_is_not_dumped() {
+        // (A child would need a program of its own; other tests do not mind.)
+        guard_memory();
+        let dumpable = rustix::process::dumpable_behavior().unwrap();
+        assert_eq!(dumpable, rustix::process::DumpableBehavior::NotDumpable);
+        assert_eq!(rustix::process::getrlimit(rustix::process::Resource::Core).current, Some(0));
     }
 
     #[test]

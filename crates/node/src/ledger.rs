@@ -33,7 +33,7 @@ use crate::chain::{Content, Entry, Own, of_draw, sealed};
 use crate::recording::Recorder;
 use crate::splice::Spliced;
 use crate::{
-    Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Notice, Observer, Receipt, Record, Result, Set, Shown,
+    Allowed, Cost, Error, Hash, Head, Holding, Key, Mark, Name, Notice, Observer, Receipt, Record, Result, Set, Shown,
     Signed,
 };
 
@@ -175,8 +175,11 @@ impl Ledger {
         let opened = damage::contained(|| builder().open(path));
         let database = opened?.map_err(|cause| match cause {
             redb::DatabaseError::DatabaseAlreadyOpen => Error::Running(path.display().to_string()),
-            redb::DatabaseError::Storage(redb::StorageError::Corrupted(cause)) => damage::damaged(&cause),
-            cause => Error::file("open", path, cause),
+            cause => match Error::from(cause) {
+                Error::Damaged(cause) => damage::damaged(&cause),
+                Error::Storage { cause, .. } => Error::file("open", path, cause),
+                other => other,
+            },
         })?;
         Self::of(database, key)
     }
@@ -386,6 +389,34 @@ impl Ledger {
     /// budget is there.
     pub fn hold(&mut self, label: &str, file: Hash) -> Result<()> {
         self.append([Entry::Held { label: label.to_owned(), file }])
+    }
+
+    /// The same of a file and of the numbers in it: these are found however they are written. `another` says that a data set of the same numbers is another one.
+    pub fn hold_all(&mut self, holding: &Holding, another: bool) -> Result<()> {
+        self.append(self.held(holding, another)?)
+    }
+
+    /// Refuses what [`hold_all`](Self::hold_all) would refuse; nothing changes.
+    pub fn may_hold(&self, holding: &Holding, another: bool) -> Result<()> {
+        let mut then = self.books.clone();
+        self.held(holding, another)?.iter().try_for_each(|entry| then.enter(entry).map(drop))
+    }
+
+    fn held(&self, holding: &Holding, another: bool) -> Result<Vec<Entry>> {
+        let entry = |file| Entry::Held { label: holding.label.clone(), file };
+        let mut all = vec![entry(holding.data)];
+        let Some(numbers) = holding.numbers else { return Ok(all) };
+        match self.books.holder(numbers) {
+            Some(other) if other != holding.label => {
+                let remedy = format!(
+                    "its numbers are those of data set `{other}`, and so is its budget; use that label, or say `--new-data-set` if they are other people's"
+                );
+                let known = self.books.holder(holding.data).is_some();
+                crate::error::require(another || known, "data", &holding.label, remedy)?;
+            }
+            _ => all.push(entry(numbers)),
+        }
+        Ok(all)
     }
 
     /// Keeps what somebody has signed of who was silent in a run.

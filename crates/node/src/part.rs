@@ -238,6 +238,14 @@ pub trait Part: Priced {
         Ok(Box::new(|_, _, _| Ok(())))
     }
 
+    /// Reads what a run would read of what is held, and sends nothing: what does not suit is refused as it would be then. Programs are not started.
+    fn read(&self, holding: &Holding) -> Result<()> {
+        if holding.program.is_some() || holding.function.is_some() {
+            return Ok(());
+        }
+        self.steps(holding).map(drop)
+    }
+
     /// Draws noise ahead while nothing else is to be done, a little at a time; whether there may be more to draw.
     fn ahead(&self, _: &mut Self::Noise, _begun: bool) -> bool {
         false
@@ -259,11 +267,18 @@ pub trait Part: Priced {
 
 /// A part of whichever protocol.
 pub trait Role: Priced {
+    /// Reads what a run would read of what is held, and sends nothing.
+    fn read(&self, holding: &Holding) -> Result<()>;
+
     /// Runs it to its end; what carries frames is opened once all that is held was read.
     fn run(self: Box<Self>, ledger: Ledger, holding: &Holding, open: Open<'_>) -> Result<Ended>;
 }
 
 impl<P: Part> Role for P {
+    fn read(&self, holding: &Holding) -> Result<()> {
+        Part::read(self, holding)
+    }
+
     fn run(self: Box<Self>, ledger: Ledger, holding: &Holding, open: Open<'_>) -> Result<Ended> {
         Driver::drive(*self, ledger, holding, open)
     }

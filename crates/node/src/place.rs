@@ -1,8 +1,10 @@
 //! A node's folder: its key, its ledger and what it holds.
 
 use std::fs;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -68,9 +70,11 @@ impl Budgets {
 }
 
 /// A node's folder.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Place {
     folder: PathBuf,
+    /// Read once.
+    key: OnceLock<Key>,
 }
 
 impl Place {
@@ -88,7 +92,7 @@ impl Place {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut make, 0o700);
         make.create(folder).map_err(|cause| Error::file("make", folder, cause))?;
-        let place = Self { folder: folder.to_owned() };
+        let place = Self { folder: folder.to_owned(), key: OnceLock::new() };
         // A folder that is not whole would be in the way of the next try.
         let name = place.fill(spent).inspect_err(|_| drop(fs::remove_dir_all(folder)))?;
         Ok((place, name))
@@ -96,26 +100,25 @@ impl Place {
 
     /// A key, a ledger, and last the file to fill in.
     fn fill(&self, spent: Option<&Spending>) -> Result<Name> {
-        let key = Key::create(&self.key())?;
+        let key = Key::create(&self.key_file())?;
         let name = key.name();
         Ledger::create(&self.ledger(), key)?;
         if let Some(spent) = spent {
             spent.enter(&mut self.open_ledger()?)?;
         }
-        fs::write(self.config_file(), TEMPLATE)
-            .map_err(|cause| Error::file("write", &self.config_file(), cause))?;
+        write_private(&self.config_file(), TEMPLATE.as_bytes())?;
         Ok(name)
     }
 
     /// A folder that is there.
     pub fn open(folder: &Path) -> Result<Self> {
-        let place = Self { folder: folder.to_owned() };
+        let place = Self { folder: folder.to_owned(), key: OnceLock::new() };
         let remedy = "there is no node; make one with `node init`";
-        crate::error::require(place.key().exists(), "node", folder.display(), remedy)?;
+        crate::error::require(place.key_file().exists(), "node", folder.display(), remedy)?;
         Ok(place)
     }
 
-    fn key(&self) -> PathBuf {
+    fn key_file(&self) -> PathBuf {
         self.folder.join("key")
     }
 
@@ -129,11 +132,16 @@ impl Place {
 
     /// The key.
     pub fn read_key(&self) -> Result<Key> {
-        Key::read(&self.key())
+        if let Some(key) = self.key.get() {
+            return Ok(key.clone());
+        }
+        let key = Key::read(&self.key_file())?;
+        Ok(self.key.get_or_init(|| key).clone())
     }
 
     /// The ledger, which nobody else may have open.
     pub fn open_ledger(&self) -> Result<Ledger> {
+        check_private("ledger", &self.ledger(), 0o077)?;
         Ledger::open(&self.ledger(), self.read_key()?)
     }
 
@@ -159,7 +167,13 @@ impl Place {
 
     /// What it brings along.
     pub fn holding(&self, config: &Config) -> Result<Holding> {
-        let holding = Holding::of(&config.label, &self.folder.join(&config.values))?;
+        let file = self.folder.join(&config.values);
+        let holding = Holding::of(&config.label, &file)?;
+        // In a folder that nobody else enters, a file may have any permissions.
+        if let Some(folder) = file.parent().filter(|folder| check_private("values", folder, 0o005).is_err()) {
+            tracing::debug!("{} can be entered by others", folder.display());
+            check_private("values", &file, 0o007)?;
+        }
         let (program, one_by_one) = (config.program.clone(), config.one_by_one);
         Ok(Holding { program, one_by_one, folder: self.folder.clone(), ..holding })
     }
@@ -191,6 +205,29 @@ impl Place {
     pub fn role_saying(&self, agreement: &Agreement, text: Option<&str>) -> Result<Box<dyn Role>> {
         agreement.role_saying(self.number(agreement)?, text)
     }
+}
+
+/// Writes a file that its owner alone can read.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| file.write_all(bytes));
+    written.map_err(|cause| Error::file("write", path, cause))
+}
+
+/// Refuses a file that others than its owner can read or write; of a group, where that is not said to be right.
+pub(crate) fn check_private(field: &'static str, path: &Path, forbidden: u32) -> Result<()> {
+    #[cfg(unix)]
+    {
+        let metadata = fs::metadata(path).map_err(|cause| Error::file("look at", path, cause))?;
+        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
+        let value = format_args!("{} with permissions {:03o}", path.display(), mode & 0o777);
+        let remedy = "others can read or write it: `chmod 600` it, and ask who may have";
+        crate::error::require(mode & forbidden == 0, field, value, remedy)?;
+    }
+    Ok(())
 }
 
 /// Signatures beside an agreement: who signed, and what.

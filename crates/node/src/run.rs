@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How a run is begun.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
     /// How long to wait until all neighbours are there.
     pub meeting: Duration,
@@ -28,6 +28,8 @@ pub struct Options {
     pub record: Option<PathBuf>,
     /// What is said, where a rumour is begun here.
     pub say: Option<String>,
+    /// Whether a data set of the same numbers as another one is another one all the same.
+    pub new_data_set: bool,
 }
 
 /// What a program that runs a node has in its hand: a function that computes gradients in place of the node's own rows or program, and a way to stop. Clones share it.
@@ -117,6 +119,7 @@ pub fn run_by(
         let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
         let budgets: Vec<_> = role.observers().into_iter().map(budget).collect();
         ledger.affords(&config.label, &budgets, &cost)?;
+        ledger.hold_all(&holding, options.new_data_set)?;
         ledger.declare_all(&config.label, &budgets)?;
     }
     let links = role.links()?;

@@ -244,11 +244,14 @@ impl Board {
 
     /// Who stopped responding first, by everything that was signed.
     pub(crate) fn cause(&self, cause: &Cause) {
-        let names = self.names_of(&cause.silent);
-        let (round, seen_by) = (cause.round, self.names_of(&cause.seen_by));
-        self.lock().cause =
-            Some(format!("{names} stopped responding in round {round} (signed by {seen_by})"));
+        let told = self.told(cause);
+        self.lock().cause = Some(told);
         self.write(true);
+    }
+
+    /// The same in a sentence.
+    pub(crate) fn told(&self, cause: &Cause) -> String {
+        cause.told(&self.lock().names)
     }
 
     /// How long the ledger is by now.
@@ -283,12 +286,14 @@ impl Board {
         Ok(())
     }
 
-    /// Names of peers, one after the other.
+    /// Names of peers.
+    pub(crate) fn list(&self, peers: &[Peer]) -> Vec<String> {
+        crate::bulletin::called(peers, &self.lock().names)
+    }
+
+    /// The same, one after the other.
     pub(crate) fn names_of(&self, peers: &[Peer]) -> String {
-        let status = self.lock();
-        let names: Vec<&str> =
-            peers.iter().filter_map(|&peer| status.names.get(peer)).map(String::as_str).collect();
-        names.join(", ")
+        self.list(peers).join(", ")
     }
 
     /// Writes what was not written lately; how long to wait before it is time to.
@@ -311,7 +316,7 @@ impl Board {
         let draft = path.with_extension("draft");
         let written = serde_json::to_vec(&self.status())
             .map_err(std::io::Error::other)
-            .and_then(|text| fs::write(&draft, text))
+            .and_then(|text| crate::write_private(&draft, &text).map_err(std::io::Error::other))
             .and_then(|()| fs::rename(&draft, path));
         if let Err(cause) = written {
             tracing::warn!("could not write {}: {cause}", path.display());

@@ -17,7 +17,7 @@ use sottovoce_protocol::{FAR, Peer};
 use sottovoce_simulator::rows;
 use sottovoce_topology::mixing::Mixing;
 
-use crate::averaging::clipped;
+use crate::averaging::own;
 use crate::bounded::{reached, within};
 use crate::company::Company;
 use crate::descent::{Task, chosen};
@@ -288,7 +288,7 @@ impl Part for Walk {
         };
         match self.adds.clone() {
             Adds::Values(range) => {
-                let own = clipped(&holding.values()?, self.width, range)?;
+                let own = own(holding, self.width, range)?;
                 Ok(Box::new(move |_, size, value| {
                     let moved = grid.round(&own.iter().map(|y| size * y).collect::<Vec<_>>())?;
                     *value = sum(within(grid, value.iter().map(|x| (1.0 - size) * x), reach), moved);

@@ -3,18 +3,23 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use std::io::IsTerminal;
+
+use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use sottovoce_node::{Agreement, Error, Place, Signatures};
+use sottovoce_node::{Agreement, Error, Name, Place, Signatures};
 
+use super::kinds::Kind;
+use super::plan::{Held, Planned};
 use crate::{Global, output};
 
 /// Arguments of `node agree`.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(
-    after_help = "Example:\n  sottovoce node agree sign ana mean.toml\n  sottovoce node agree diff mine.toml hers.toml"
+    after_help = "Example:\n  sottovoce node agree sign ana mean.toml\n  sottovoce node agree merge mean.toml ben.signed eva.signed\n  \
+                  sottovoce node agree verify mean.toml\n  sottovoce node agree diff mine.toml hers.toml"
 )]
 pub(crate) struct Agree {
     #[command(subcommand)]
@@ -25,8 +30,12 @@ pub(crate) struct Agree {
 enum What {
     /// Print a commented agreement of these peers, to fill in.
     New(New),
-    /// Sign an agreement for a node; the signature is written beside it, into FILE.signed.
+    /// Say what an agreement is about, ask, and sign it for a node; the signature is written beside it, into FILE.signed.
     Sign(Sign),
+    /// Put signatures of several files together, into FILE.signed.
+    Merge(Merge),
+    /// Say who has signed an agreement; exit code 5 if not all have.
+    Verify(Verify),
     /// Name every field in which two agreements differ; exit code 5 if there is one.
     Diff(Diff),
 }
@@ -34,9 +43,12 @@ enum What {
 /// Arguments of `node agree new`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sottovoce node agree new --name mean --peer ana=KEY@10.0.0.1:4001 --peer ben=KEY@10.0.0.2:4001"
+    after_help = "Example:\n  sottovoce node agree new --name mean --peer ana=KEY@10.0.0.1:4001 --peer ben=KEY@10.0.0.2:4001\n  sottovoce node agree new --kind learning --name model --peer ana=KEY@10.0.0.1:4001"
 )]
 struct New {
+    /// What is run.
+    #[arg(long, value_enum, default_value_t = Kind::Averaging)]
+    kind: Kind,
     /// What the run is called.
     #[arg(long, value_name = "TEXT")]
     name: String,
@@ -47,11 +59,35 @@ struct New {
 
 /// Arguments of `node agree sign`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  sottovoce node agree sign ana mean.toml")]
+#[command(
+    after_help = "Example:\n  sottovoce node agree sign ana mean.toml\n  sottovoce node agree sign ana mean.toml --yes"
+)]
 struct Sign {
     /// The node's folder.
     folder: PathBuf,
     /// The agreement.
+    file: PathBuf,
+    /// Do not ask: where nobody is there to answer.
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Arguments of `node agree merge`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sottovoce node agree merge mean.toml ben.signed eva.signed")]
+struct Merge {
+    /// The agreement.
+    file: PathBuf,
+    /// Files of signatures, as peers have sent them.
+    #[arg(required = true)]
+    signed: Vec<PathBuf>,
+}
+
+/// Arguments of `node agree verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sottovoce node agree verify mean.toml")]
+struct Verify {
+    /// The agreement; signatures are read from FILE.signed.
     file: PathBuf,
 }
 
@@ -74,15 +110,6 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Agreement> {
     Ok(Agreement::parse(&text)?)
 }
 
-/// A commented agreement of these members.
-pub(super) fn template(name: &str, members: &str) -> anyhow::Result<String> {
-    let nonce = sottovoce_node::Key::draw()?.name();
-    let text = include_str!("agreement.toml")
-        .replace("NAME", &format!("{name:?}"))
-        .replace("NONCE", &nonce.to_string()[..16]);
-    Ok(text.replace("# PEERS\n", members.trim_start()))
-}
-
 /// Where signatures of an agreement are.
 pub(super) fn signatures(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -95,6 +122,8 @@ impl Agree {
         match &self.what {
             What::New(new) => new.run(),
             What::Sign(sign) => sign.run(global),
+            What::Merge(merge) => merge.run(global),
+            What::Verify(verify) => verify.run(global),
             What::Diff(diff) => diff.run(global),
         }
     }
@@ -102,16 +131,16 @@ impl Agree {
 
 impl New {
     fn run(&self) -> anyhow::Result<()> {
-        let mut members = String::new();
+        let mut members = Vec::new();
         for peer in &self.peers {
             let parts = peer.split_once('=').and_then(|(name, rest)| Some((name, rest.split_once('@')?)));
             let Some((name, (key, address))) = parts else {
                 bail!("`peer` is {peer}: give NAME=KEY@ADDRESS")
             };
             let known: sottovoce_node::Name = key.parse()?;
-            members += &format!("\n[[peers]]\nname = {name:?}\nkey = \"{known}\"\naddress = {address:?}\n");
+            members.push([name.to_owned(), known.to_string(), address.to_owned()]);
         }
-        let text = template(&self.name, &members)?;
+        let text = self.kind.agreement(&self.name, &members)?;
         Agreement::parse(&text)?;
         output::write(text.as_bytes())
     }
@@ -135,18 +164,90 @@ impl fmt::Display for Signed {
     }
 }
 
+impl Signed {
+    fn new(agreement: &Agreement, all: &Signatures) -> anyhow::Result<Self> {
+        let missing = agreement.unsigned(&all.all())?;
+        Ok(Self { agreement: agreement.hash()?.to_string(), missing })
+    }
+}
+
 impl Sign {
     fn run(&self, global: &Global) -> anyhow::Result<()> {
         let (agreement, place) = (read(&self.file)?, Place::open(&self.folder)?);
-        place.role(&agreement)?;
-        let (key, path) = (place.read_key()?, signatures(&self.file));
+        let path = signatures(&self.file);
         let mut all = Signatures::read(&path)?;
+        if !self.yes {
+            self.ask(&Planned::new(&place, &agreement, &all, (None, Held::Later))?, &agreement)?;
+        }
+        place.role(&agreement)?;
+        let key = place.read_key()?;
         all.add(&path, &key.name(), &agreement.sign(&key)?)?;
-        global.print(&Signed {
-            agreement: agreement.hash()?.to_string(),
-            missing: agreement.unsigned(&all.all())?,
-        })
+        global.print(&Signed::new(&agreement, &all)?)
     }
+
+    /// Says what would be signed, and goes on if somebody says yes.
+    fn ask(&self, planned: &Planned, agreement: &Agreement) -> anyhow::Result<()> {
+        let who: Vec<String> =
+            agreement.peers.iter().map(|peer| format!("{} ({})", peer.name, peer.address)).collect();
+        let summary = format!("{}\n  between {}\n\n{planned}", planned.headline(), who.join(", "));
+        if !std::io::stdin().is_terminal() {
+            bail!("`yes` is missing: nobody is there to be asked; read what `node plan` says, and give --yes");
+        }
+        output::say(&format!("{summary}\nSign it? [y/N]"));
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer).context("the answer cannot be read")?;
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            bail!("`yes` is {}: nothing was signed", answer.trim());
+        }
+        Ok(())
+    }
+}
+
+impl Merge {
+    fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let (agreement, path) = (read(&self.file)?, signatures(&self.file));
+        let mut all = Signatures::read(&path)?;
+        let roster = agreement.roster()?;
+        for file in &self.signed {
+            if !file.exists() {
+                bail!("`signed` is {}: it is not there; give files that peers have sent", file.display());
+            }
+            let found = Signatures::read(file)?;
+            let own = |(by, signature): &(Name, [u8; 64])| {
+                roster.contains(by) && agreement.signed_by(by, signature).unwrap_or(false)
+            };
+            let good: Vec<_> = found.all().into_iter().filter(own).collect();
+            if good.len() < found.signed.len() {
+                bail!(
+                    "`signed` is {}: {} of its {} signatures are not those of a peer of this agreement, or are of another text; compare the two with `node agree diff`",
+                    file.display(),
+                    found.signed.len() - good.len(),
+                    found.signed.len()
+                );
+            }
+            for (by, signature) in good {
+                all.add(&path, &by, &signature)?;
+            }
+        }
+        global.print(&Signed::new(&agreement, &all)?)
+    }
+}
+
+impl Verify {
+    fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let agreement = read(&self.file)?;
+        let signed = Signed::new(&agreement, &Signatures::read(&signatures(&self.file))?)?;
+        global.print(&signed)?;
+        match &signed.missing[..] {
+            [] => Ok(()),
+            missing => Err(unsigned(missing).into()),
+        }
+    }
+}
+
+/// That not all have signed.
+pub(super) fn unsigned(missing: &[String]) -> Error {
+    Error::Disagreement(format!("{} has not signed; nothing is run before all have", missing.join(", ")))
 }
 
 /// Where two agreements differ.

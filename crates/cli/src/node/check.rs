@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::{Agreement, Error, Place, VERSION};
+use sottovoce_node::{Agreement, Error, Place, Signatures, VERSION};
 
 use super::agree;
 use crate::Global;
@@ -14,7 +14,7 @@ use crate::Global;
 /// Arguments of `node check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sottovoce node check ana mean.toml --wait 30\n\nOthers must be checking, too, or running. Exit code 4: somebody was not reached. 5: somebody has agreed to something else."
+    after_help = "Example:\n  sottovoce node check ana mean.toml --wait 30\n\nOthers must be checking, too, or running. Exit code 4: somebody was not reached. 5: somebody has agreed to something else, or has not signed."
 )]
 pub(crate) struct Check {
     /// The node's folder.
@@ -33,6 +33,8 @@ struct Checked {
     agreement: String,
     /// Whether all is well.
     ready: bool,
+    /// Who has not signed yet.
+    missing: Vec<String>,
     /// Each neighbour.
     neighbours: Vec<Neighbour>,
 }
@@ -70,6 +72,9 @@ impl fmt::Display for Checked {
             };
             writeln!(f, "  {:<16} {:<24} {answer:>10}  {agreed}", one.name, one.address)?;
         }
+        if !self.missing.is_empty() {
+            writeln!(f, "\n  not signed yet: {}", self.missing.join(", "))?;
+        }
         for one in &self.neighbours {
             for difference in &one.differences {
                 writeln!(f, "\n  {}: {difference}", one.name)?;
@@ -85,6 +90,8 @@ impl Check {
         let patience = patience
             .ok_or_else(|| anyhow::anyhow!("`wait` is {}: give seconds, from 0 to 1e9", self.wait))?;
         let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
+        let missing = agreement.unsigned(&Signatures::read(&agree::signatures(&self.file))?.all())?;
+        place.role(&agreement)?.read(&place.holding(&place.config()?)?)?;
         let answers = sottovoce_node::check(&place, &agreement, patience)?;
         let neighbour = |one: sottovoce_node::network::Answered| {
             let member = &agreement.peers[one.peer];
@@ -109,20 +116,22 @@ impl Check {
             neighbours.iter().filter(|one| !one.reached).map(|one| one.name.clone()).collect();
         let differs =
             neighbours.iter().any(|one| !one.differences.is_empty() || one.reached && one.problem.is_some());
-        let ready = unreached.is_empty() && !differs;
-        global.print(&Checked { agreement: agreement.hash()?.to_string(), ready, neighbours })?;
+        let ready = unreached.is_empty() && !differs && missing.is_empty();
+        let agreed = agreement.hash()?.to_string();
+        global.print(&Checked { agreement: agreed, ready, missing: missing.clone(), neighbours })?;
         if differs {
             return Err(Error::Disagreement(
                 "not all have agreed to the same: sign the same text everywhere".into(),
             )
             .into());
         }
+        if !missing.is_empty() {
+            return Err(agree::unsigned(&missing).into());
+        }
         if !unreached.is_empty() {
             let who = unreached.join(", ");
-            return Err(Error::Halted(format!(
-                "{who} was not reached: start it, or check its address and what lies between"
-            ))
-            .into());
+            let why = format!("{who} was not reached: start it, or check its address and what lies between");
+            return Err(Error::Halted { why, peers: unreached }.into());
         }
         Ok(())
     }

@@ -4,11 +4,17 @@ mod agree;
 mod check;
 mod demo;
 mod init;
+mod kinds;
 mod plan;
 mod run;
 mod status;
+pub(crate) use run::RunFailed;
 pub(crate) mod transcript;
 
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use sottovoce_fault::decimal::{Decimal, Rounding};
 
@@ -19,11 +25,14 @@ use crate::Global;
 #[command(arg_required_else_help = true)]
 #[command(
     after_help = "Example:\n  sottovoce node init ana\n  sottovoce node agree new --name mean --peer ana=KEY@10.0.0.1:4001 > mean.toml\n  \
-                  sottovoce node agree sign ana mean.toml\n  sottovoce node plan ana mean.toml\n  sottovoce node check ana mean.toml\n  \
+                  sottovoce node agree sign ana mean.toml --yes\n  sottovoce node plan ana mean.toml\n  sottovoce node check ana mean.toml\n  \
                   sottovoce node run ana mean.toml\n  sottovoce node status ana\n  sottovoce node transcript ana mean.toml --out ana.json\n  sottovoce node demo --peers 8\n\n\
-                  Exit code 2: bad input. 3: the budget, or the disk. 4: halted. 5: peers do not agree."
+                  Exit code 2: bad input. 3: the budget, or the disk. 4: run it again. 5: peers do not agree.\n6: over for good. 7: over without a result here. 8: the ledger is damaged."
 )]
 pub(crate) struct Node {
+    // In place of the seed of all commands, which would say that noise follows from it.
+    #[arg(long, global = true, hide = true, value_name = "N", value_parser = no_seed)]
+    seed: Option<u64>,
     #[command(subcommand)]
     what: What,
 }
@@ -48,6 +57,11 @@ enum What {
     Transcript(transcript::Transcript),
 }
 
+/// Nodes draw from the system's entropy.
+fn no_seed(_: &str) -> Result<u64, String> {
+    Err("a node's noise comes from the system's entropy, and nothing of it is seeded; leave it out".to_owned())
+}
+
 /// The longest wait: thirty years.
 const LONGEST: std::time::Duration = std::time::Duration::from_secs(1_000_000_000);
 
@@ -55,6 +69,24 @@ const LONGEST: std::time::Duration = std::time::Duration::from_secs(1_000_000_00
 fn up(loss: f64) -> f64 {
     Decimal::places(loss, 4, Rounding::Up).map_or(loss, |shown| shown.value())
 }
+
+/// What is to be said: the text of a file, or what somebody types, and never an option: everybody on the machine can read those.
+fn said(file: Option<&Path>) -> anyhow::Result<Option<String>> {
+    let Some(file) = file else { return Ok(None) };
+    let text = if file == Path::new("-") {
+        if std::io::stdin().is_terminal() {
+            crate::output::say("what is to be said, in one line:");
+        }
+        std::io::read_to_string(std::io::stdin().take(MOST))
+    } else {
+        std::fs::File::open(file).and_then(|file| std::io::read_to_string(file.take(MOST)))
+    };
+    let text = text.with_context(|| format!("`say` is {}: it cannot be read", file.display()))?;
+    Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+/// Bytes of a text that are read: more than can be said.
+const MOST: u64 = 1 << 20;
 
 /// Lines on standard error; what is in them is public, and never a value. `RUST_LOG` does not count: other crates say nothing here.
 fn log() {

@@ -5,29 +5,41 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::{Error, Forecast, Observer, Place, Signatures};
+use sottovoce_node::{Agreement, Error, Forecast, Observer, Place, Signatures};
 
 use super::{agree, up};
 use crate::Global;
 
 /// Arguments of `node plan`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  sottovoce node plan ana mean.toml")]
+#[command(
+    after_help = "Example:\n  sottovoce node plan ana mean.toml\n\n\
+                  It reads what the node holds, as a run would, and sends nothing. Exit code 2: what it holds does not suit. 3: it cannot be paid."
+)]
 pub(crate) struct Plan {
     /// The node's folder.
     folder: PathBuf,
     /// The agreement.
     file: PathBuf,
-    /// What it would cost to begin a rumour that says this.
-    #[arg(long, value_name = "TEXT")]
-    say: Option<String>,
+    /// What it would cost to begin a rumour that says what is in this file (`-`: asks for it).
+    #[arg(long, value_name = "FILE")]
+    say: Option<PathBuf>,
+    /// A data set with the same numbers as another one is another one all the same: other people's.
+    #[arg(long)]
+    new_data_set: bool,
 }
 
 /// What a run could reveal of a node.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Planned {
+pub(super) struct Planned {
+    /// What the run is called.
+    name: String,
     /// Names the agreement.
     agreement: String,
+    /// What is done.
+    called: String,
+    /// Everybody, in order.
+    peers: Vec<String>,
     /// The data set.
     label: String,
     /// Who could learn what.
@@ -37,6 +49,11 @@ struct Planned {
     /// Why not, if not.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<String>,
+    #[serde(skip)]
+    refused: Option<Error>,
+    /// What its owner should know of what the node holds: values that would be clipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<String>,
     /// The epsilon that was agreed on as a target, where one was.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<f64>,
@@ -119,8 +136,8 @@ impl fmt::Display for Planned {
                 up(stated)
             )?;
         }
-        if let Some(refusal) = &self.refusal {
-            writeln!(f, "\n  {refusal}")?;
+        if let Some(remark) = &self.remark {
+            writeln!(f, "\n  {remark}")?;
         }
         for one in self.observers.iter().filter(|one| one.chance > 0.0) {
             let chance = up(one.chance);
@@ -155,20 +172,59 @@ impl fmt::Display for Planned {
 impl Plan {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
-        let part = place.role_saying(&agreement, self.say.as_deref())?;
+        let say = super::said(self.say.as_deref())?;
+        let signed = Signatures::read(&agree::signatures(&self.file))?;
+        let held = Held::Read { new_data_set: self.new_data_set };
+        let mut planned = Planned::new(&place, &agreement, &signed, (say.as_deref(), held))?;
+        let refused = planned.refused.take();
+        global.print(&planned)?;
+        refused.map_or(Ok(()), |error| Err(error.into()))
+    }
+}
+
+/// Whether what a node holds is read.
+pub(super) enum Held {
+    /// As a run would.
+    Read {
+        /// Whether a data set with the same numbers as another one is another one all the same.
+        new_data_set: bool,
+    },
+    /// It need not be there yet.
+    Later,
+}
+
+impl Planned {
+    /// What is agreed on, in a line.
+    pub(super) fn headline(&self) -> String {
+        format!("agreement {} ({}): {}", self.name, &self.agreement[..12], self.called)
+    }
+
+    /// What a run could reveal of a node, and whether it would accept it.
+    pub(super) fn new(
+        place: &Place,
+        agreement: &Agreement,
+        signed: &Signatures,
+        (say, held): (Option<&str>, Held),
+    ) -> anyhow::Result<Self> {
+        let part = place.role_saying(agreement, say)?;
         let config = place.config()?;
         let ledger = place.open_ledger()?;
+        let mut remark = None;
+        if let Held::Read { new_data_set } = held {
+            let holding = place.holding(&config)?;
+            ledger.may_hold(&holding, new_data_set)?;
+            part.read(&holding)?;
+            remark = holding.remark.told();
+        }
         let (roster, names) = (agreement.roster()?, agreement.names());
         let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
         let budgets: Vec<_> = part.observers().into_iter().map(budget).collect();
         let spent = ledger.budgets()?;
         let known = spent.iter().filter(|one| one.label == config.label).map(|one| one.observer.clone());
         let cost = part.cost(&known.collect::<Vec<_>>())?;
-        let (then, refusal) = match ledger.foresee(&config.label, &budgets, &cost) {
+        let (then, refused) = match ledger.foresee(&config.label, &budgets, &cost) {
             Ok(then) => (then, None),
-            Err(error @ (Error::Overspent { .. } | Error::Parameter(_))) => {
-                (Vec::new(), Some(error.to_string()))
-            }
+            Err(error @ (Error::Overspent { .. } | Error::Parameter(_))) => (Vec::new(), Some(error)),
             Err(error) => return Err(error.into()),
         };
         let known_unit = spent.iter().find(|one| one.label == config.label).and_then(|one| one.unit);
@@ -193,13 +249,17 @@ impl Plan {
             })
         };
         let Forecast { rounds, messages, bytes, deviation, .. } = part.forecast()?;
-        let signed = Signatures::read(&agree::signatures(&self.file))?.all();
-        global.print(&Planned {
+        Ok(Self {
+            name: agreement.name.clone(),
             agreement: agreement.hash()?.to_string(),
+            called: part.called(),
+            peers: names.clone(),
             observers: cost.prices.iter().map(learns).collect::<anyhow::Result<_>>()?,
             label: config.label,
-            affordable: refusal.is_none(),
-            refusal,
+            affordable: refused.is_none(),
+            refusal: refused.as_ref().map(ToString::to_string),
+            refused,
+            remark,
             target: agreement
                 .experiment
                 .get("target")
@@ -213,7 +273,7 @@ impl Plan {
             of: of(cost.unit),
             all_of: of(known_unit.unwrap_or(cost.unit)),
             holds: part.holds(),
-            missing: agreement.unsigned(&signed)?,
+            missing: agreement.unsigned(&signed.all())?,
         })
     }
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::{Error, Options, Place, Signatures, Stands};
+use sottovoce_node::{Agreement, Error, Options, Place, Signatures, Standing, Stands};
 
 use super::agree;
 use crate::Global;
+use crate::exit::Spent;
 
 /// Arguments of `node run`.
 #[derive(Debug, Args)]
@@ -28,9 +29,12 @@ pub(crate) struct Run {
     /// Write what noise makes of values to this file, for a replay in the simulator. It is as SECRET as the values: who has it knows what others were never told. Nobody else can read the file; keep it so.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Begin a rumour that says this, where a rumour was agreed on; without it this node waits for one.
-    #[arg(long, value_name = "TEXT")]
-    say: Option<String>,
+    /// Begin a rumour that says what is in this file (`-`: asks for it), where a rumour was agreed on; without it this node waits for one.
+    #[arg(long, value_name = "FILE")]
+    say: Option<PathBuf>,
+    /// A data set with the same numbers as another one is another one all the same: other people's.
+    #[arg(long)]
+    new_data_set: bool,
     /// Say on standard error what happens, in lines; never a value.
     #[arg(long)]
     log: bool,
@@ -41,8 +45,11 @@ pub(crate) struct Run {
 struct Ran {
     /// Names the agreement.
     agreement: String,
-    /// The result: each number of the mean, or of the model. Empty where it is with somebody else, and where texts are what has come.
+    /// The result: each number of the mean, or of the model. Empty where others have it, and where texts are what has come.
     result: Vec<f64>,
+    /// Who has signed that it has the result, where not everybody gets it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    held_by: Vec<String>,
     /// Texts of rumours that have come here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     texts: Vec<String>,
@@ -54,6 +61,9 @@ struct Ran {
     /// What went wrong with what this node brought along; others did not learn of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<String>,
+    /// What its owner should know of what the node holds: values that were clipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<String>,
 }
 
 /// Numbers that are shown; more are in the JSON document.
@@ -63,7 +73,7 @@ impl fmt::Display for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.texts.iter().try_for_each(|text| writeln!(f, "heard: {text}"))?;
         if self.result.is_empty() && self.texts.is_empty() {
-            writeln!(f, "over: the result is with somebody else, or there is none")?;
+            writeln!(f, "over: the result is with {}", self.held_by.join(", "))?;
         }
         let shown: Vec<String> =
             self.result.iter().take(SHOWN).map(|number| format!("{number:.6}")).collect();
@@ -76,10 +86,47 @@ impl fmt::Display for Ran {
         if let Some(trouble) = &self.trouble {
             writeln!(f, "  {trouble}. Mend it before the next run; what others have heard is noise")?;
         }
+        if let Some(remark) = &self.remark {
+            writeln!(f, "  {remark}")?;
+        }
         if !self.unanswered.is_empty() {
             writeln!(f, "  not heard again: {}; they may be without a result", self.unanswered.join(", "))?;
         }
         Ok(())
+    }
+}
+
+/// A run that came to nothing, and what was spent by then.
+#[derive(Debug)]
+pub(crate) struct RunFailed {
+    pub(crate) error: Error,
+    pub(crate) spent: Option<Vec<Spent>>,
+}
+
+impl fmt::Display for RunFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for RunFailed {}
+
+impl RunFailed {
+    fn new(error: Error, place: &Place, agreement: &Agreement) -> Self {
+        let spent = || {
+            let (label, roster, names) = (place.config()?.label, agreement.roster()?, agreement.names());
+            let all = place.look_at_ledger()?.budgets()?.into_iter().filter(|one| one.label == label);
+            let spent = |one: Standing| Spent {
+                observer: one.observer.called(&roster, &names),
+                epsilon: one.epsilon,
+                delta: one.allowed.delta,
+                budget: one.allowed.epsilon,
+                used: one.used,
+            };
+            sottovoce_node::Result::Ok(all.map(spent).collect())
+        };
+        // What cannot be read is not said.
+        Self { spent: spent().ok(), error }
     }
 }
 
@@ -96,39 +143,25 @@ impl Run {
         let names = agreement.names();
         let called =
             |peers: &[usize]| peers.iter().filter_map(|&peer| names.get(peer).cloned()).collect::<Vec<_>>();
-        let options = Options { meeting, record: self.record.clone(), say: self.say.clone() };
-        let ended = sottovoce_node::run_by(&place, &agreement, &signatures, &options, &global.hand)?;
+        let say = super::said(self.say.as_deref())?;
+        let options = Options { meeting, record: self.record.clone(), say, new_data_set: self.new_data_set };
+        let ended = sottovoce_node::run_by(&place, &agreement, &signatures, &options, &global.hand)
+            .and_then(|ended| ended.with_a_result(&names))
+            .map_err(|error| RunFailed::new(error, &place, &agreement))?;
         let (result, texts) = match ended.stands {
             Stands::Done(result) => (result, Vec::new()),
             Stands::Told(texts) => (Vec::new(), texts),
-            Stands::Elsewhere => (Vec::new(), Vec::new()),
-            Stands::Halted { round, .. } => {
-                let cause = ended.cause.map_or_else(
-                    || format!("round {round} ended, and it is not known without whom"),
-                    |cause| {
-                        let (silent, seen) =
-                            (called(&cause.silent).join(", "), called(&cause.seen_by).join(", "));
-                        format!("{silent} stopped responding in round {} (signed by {seen})", cause.round)
-                    },
-                );
-                let own =
-                    ended.trouble.map_or_else(String::new, |trouble| format!(" At this node: {trouble}."));
-                return Err(Error::Halted(format!(
-                    "the run is over without a result: {cause}.{own} What was sent stays paid for, and reveals no more than the plan says; agree on a new run"
-                ))
-                .into());
-            }
-            Stands::Going { .. } => {
-                return Err(Error::Halted("the run goes on elsewhere".to_owned()).into());
-            }
+            Stands::Elsewhere | Stands::Halted { .. } | Stands::Going { .. } => (Vec::new(), Vec::new()),
         };
         global.print(&Ran {
             agreement: agreement.hash()?.to_string(),
             result,
+            held_by: called(&ended.held_by),
             texts,
             deviation: place.role(&agreement)?.forecast()?.deviation,
             unanswered: called(&ended.unanswered),
             trouble: ended.trouble,
+            remark: ended.remark,
         })
     }
 }

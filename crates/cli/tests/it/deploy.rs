@@ -176,14 +176,15 @@ fn the_unit_has_no_rights_and_waits_for_what_waiting_mends() {
         "User=sottovoce",
         "LimitCORE=0",
         "Restart=on-failure",
-        "RestartPreventExitStatus=2 3 5",
+        "RestartPreventExitStatus=2 3 5 6 7 8",
     ] {
         assert!(unit.lines().any(|line| line == setting), "{setting}");
     }
     assert!(line(&unit, "MemoryMax=").ends_with('G'));
     // The codes that waiting does not mend are those that the program has.
     let help = done(&words("node --help"));
-    for code in ["2: bad input", "3: the budget", "4: halted", "5: peers do not agree"] {
+    let codes = ["2: bad input", "3: the budget", "4: run it again", "5: peers do not agree"];
+    for code in codes.into_iter().chain(["6: over for good", "7: over without", "8: the ledger is damaged"]) {
         assert!(help.contains(code), "{code}: {help}");
     }
     assert!(read("deploy/systemd/sottovoce.sysusers").lines().any(|line| line.starts_with("u sottovoce ")));
@@ -234,8 +235,10 @@ fn containers_have_no_root_no_shell_and_one_replica() {
         assert_eq!(line(&text, "image: sottovoce:"), version, "{path}");
     }
     let cluster = read(CLUSTER);
-    assert_eq!(line(&cluster, "replicas: "), "1", "two replicas are two copies of one key");
-    for kind in ["StatefulSet", "Service", "NetworkPolicy"] {
+    assert_eq!(line(&cluster, "parallelism: "), "1", "two pods are two copies of one key");
+    assert_eq!(line(&cluster, "podReplacementPolicy: "), "Failed");
+    assert!(cluster.contains("values: [2, 3, 5, 6, 7, 8]") && cluster.contains("restartPolicy: Never"));
+    for kind in ["Job", "Service", "NetworkPolicy"] {
         assert!(cluster.lines().any(|line| line == format!("kind: {kind}")), "{kind}");
     }
     assert_eq!(line(&cluster, "clusterIP: "), "None");

@@ -69,6 +69,11 @@ impl Books {
         }
     }
 
+    /// Which data set something is held as.
+    pub(super) fn holder(&self, file: Hash) -> Option<&str> {
+        self.files.get(&file).map(String::as_str)
+    }
+
     pub(super) fn doubted(&self) -> Option<&str> {
         self.doubted.as_deref()
     }

@@ -12,12 +12,9 @@ thread_local! {
 
 /// What a ledger is called that holds what was not written.
 pub(super) fn damaged(cause: &str) -> Error {
-    Error::storage(
-        "the ledger is damaged",
-        format!(
-            "{cause}; bring the newest whole copy back, or count everything as spent (`node init --spent`)"
-        ),
-    )
+    Error::Damaged(format!(
+        "{cause}; bring the newest whole copy back, or count everything as spent (`node init --spent`)"
+    ))
 }
 
 /// Does something with storage, which panics where bytes are not what it wrote. Then nothing is printed, and that is the error.

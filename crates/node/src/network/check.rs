@@ -1,12 +1,18 @@
 //! Whether neighbours can be reached, how far away they are, and whether they have agreed to the same.
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use iroh::endpoint::{Connection, VarInt};
 use sottovoce_protocol::Peer;
+use tokio::task::JoinSet;
 
 use super::{CHECK, Site, endpoint, reach, runtime};
 use crate::{Hash, Key, Result, VERSION};
+
+/// So long who has found everybody stays for those who have not asked yet.
+const STAYS: Duration = Duration::from_secs(3);
 
 /// The longest agreement that is read.
 const LONGEST: usize = 4 << 20;
@@ -48,28 +54,39 @@ pub fn check(key: &Key, place: &Site, patience: Duration) -> Result<Vec<Answered
     runtime.block_on(async {
         let endpoint = endpoint(key, place).await?;
         let listening = endpoint.clone();
-        let agreement = place.agreement.clone();
+        let place = Arc::new(place.clone());
+        let asked = Arc::new(Mutex::new(BTreeSet::new()));
+        let (here, heard) = (Arc::clone(&place), Arc::clone(&asked));
         tokio::spawn(async move {
             while let Some(incoming) = listening.accept().await {
-                let agreement = agreement.clone();
+                let (here, heard) = (Arc::clone(&here), Arc::clone(&heard));
                 tokio::spawn(async move {
                     let Ok(accepting) = incoming.accept() else { return };
                     let Ok(connection) = accepting.await else { return };
-                    match connection.alpn() {
-                        CHECK => answer(&connection, &agreement).await,
-                        _ => connection.close(VarInt::from_u32(3), b"only checking"),
+                    if connection.alpn() != CHECK {
+                        return connection.close(VarInt::from_u32(3), b"only checking");
                     }
+                    answer(&connection, &here.agreement).await;
+                    heard.lock().unwrap_or_else(PoisonError::into_inner).insert(connection.remote_id());
                 });
             }
         });
+        // All at once: one that is not there keeps nobody from the others.
         let until = Instant::now() + patience;
-        let mut all = Vec::new();
+        let mut asking = JoinSet::new();
         for &peer in &place.neighbours {
-            all.push(async_ask(&endpoint, place, peer, until).await);
+            let (endpoint, place) = (endpoint.clone(), Arc::clone(&place));
+            asking.spawn(async move { async_ask(&endpoint, &place, peer, until).await });
         }
+        let mut all = asking.join_all().await;
+        all.sort_by_key(|one| one.peer);
         // Others may be a little later.
+        let until = Instant::now() + STAYS;
         let missed = all.iter().any(|one| one.round_trip.is_err());
-        tokio::time::sleep(if missed { Duration::ZERO } else { Duration::from_millis(500) }).await;
+        let waits = || asked.lock().unwrap_or_else(PoisonError::into_inner).len() < place.neighbours.len();
+        while !missed && waits() && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         let _ = tokio::time::timeout(Duration::from_secs(2), endpoint.close()).await;
         Ok(all)
     })

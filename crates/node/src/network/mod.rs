@@ -155,7 +155,7 @@ async fn endpoint(key: &Key, place: &Site) -> Result<Endpoint> {
     };
     let known = place.neighbours.iter().map(|&peer| place.roster[peer].0).collect();
     let builder = Endpoint::builder(presets::Minimal)
-        .secret_key(SecretKey::from_bytes(&key.bytes()))
+        .secret_key(SecretKey::from_bytes(key.bytes()))
         .alpns(vec![RUN.to_vec(), CHECK.to_vec()])
         .relay_mode(relay)
         .transport_config(transport)

@@ -305,6 +305,17 @@ fn another_version_is_named() {
 }
 
 #[test]
+fn terms_that_nobody_has_named_end_no_waiting() {
+    let town = town();
+    let victim = town.start(0);
+    let rogue = Rogue::new(&town);
+    rogue.say(Frame::Terms("nonsense".to_owned()));
+    rogue.say(Frame::Terms("name = 'another'".to_owned()));
+    rogue.greet();
+    rogue.behave(victim);
+}
+
+#[test]
 #[ignore = "second tier: much traffic"]
 fn whoever_sends_garbage_does_not_grow_the_victim() {
     let town = town();

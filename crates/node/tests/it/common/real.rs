@@ -21,7 +21,7 @@ pub(crate) fn peer(folder: &Path) {
     let agreement = Agreement::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let signatures = Signatures::read(&file.with_extension("toml.signed")).unwrap();
     let record = std::env::var_os(RECORD).map(PathBuf::from);
-    let options = Options { meeting: Duration::from_secs_f64(wait), record, say: None };
+    let options = Options { meeting: Duration::from_secs_f64(wait), record, ..Options::default() };
     let text = match sottovoce_node::run(&place, &agreement, &signatures, &options) {
         Ok(ended) => match ended.stands {
             Stands::Done(result) => {
@@ -31,7 +31,7 @@ pub(crate) fn peer(folder: &Path) {
             Stands::Halted { .. } => {
                 format!("halted {:?}", ended.cause.map(|cause| cause.silent).unwrap_or_default())
             }
-            other => format!("other {other:?}"),
+            other => format!("other {other:?} {:?}", ended.held_by),
         },
         Err(error) => format!("error {} {error}", error.exit_code()),
     };

@@ -102,14 +102,14 @@ impl Sites {
             &self.place(peer),
             &self.agreement,
             &self.signatures(),
-            &Options { meeting, record: None, say: None },
+            &Options { meeting, ..Options::default() },
         )
     }
 
     /// Runs a peer in a thread of its own.
     pub(crate) fn start(&self, peer: usize) -> JoinHandle<Result<Ended, Error>> {
         let (place, agreement, signatures) = (self.place(peer), self.agreement.clone(), self.signatures());
-        let options = Options { meeting: Duration::from_secs(60), record: None, say: None };
+        let options = Options { meeting: Duration::from_secs(60), ..Options::default() };
         std::thread::spawn(move || sottovoce_node::run(&place, &agreement, &signatures, &options))
     }
 
