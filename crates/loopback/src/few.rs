@@ -16,8 +16,10 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// Connections at once; further ones wait.
 const MOST: usize = 64;
-/// A connection on which nothing was answered for so long is closed.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// A new connection on which nothing was answered for so long is closed: whoever asks from this machine does so at once ...
+const FIRST: Duration = Duration::from_secs(2);
+/// ... and one on which something was.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A listener that holds no more than 64 connections, each of them only while something is asked.
 pub struct Few {
@@ -40,7 +42,7 @@ impl Listener for Few {
         // Nobody closes the semaphore: there is always a place in the end.
         let place = Arc::clone(&self.free).acquire_owned().await.ok();
         let (stream, address) = Listener::accept(&mut self.listener).await;
-        (Held { stream, silence: Box::pin(sleep(PATIENCE)), _place: place }, address)
+        (Held { stream, silence: Box::pin(sleep(FIRST)), _place: place }, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {

@@ -141,11 +141,13 @@ impl Bulletin {
             me.ok_or_else(|| crate::Error::parameter("key", key.name(), "it is not among those who agreed"))?;
         let known = known.into_iter().filter(|notice| is_possible(&notice.says, roster.len()));
         let known = known.map(|notice| (notice.peer as Peer, notice));
-        let (results, silent): (BTreeMap<_, _>, BTreeMap<_, _>) = known.partition(|(_, one)| one.says == Says::Result);
+        let (results, silent): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            known.partition(|(_, one)| one.says == Says::Result);
         // What was said when the run ended here stays what it was.
         let over = silent.contains_key(&me);
         let (here, accepted, number) = (BTreeMap::new(), BTreeMap::new(), salt()?);
-        let mut bulletin = Self { run, me, roster, here, silent, results, number, accepted, replaced: 0, over };
+        let mut bulletin =
+            Self { run, me, roster, here, silent, results, number, accepted, replaced: 0, over };
         // Later than whatever an earlier process has said, if the clock is right; else that is replaced.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         bulletin.sign(u64::try_from(since.as_millis()).unwrap_or(0), key)?;

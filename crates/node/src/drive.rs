@@ -15,6 +15,7 @@ use sottovoce_protocol::{Machine, Peer, Span};
 
 use crate::bulletin::{Bulletin, called};
 use crate::part::{Holding, HostOf, Part, Stands, Steps, ValueOf};
+use crate::quiet::{self, Quiet};
 use crate::status::{Board, Phase};
 use crate::{Cause, Cost, Due, DueOf, Error, Frame, Hash, Ledger, Notice, Observer, Result, Says, Vouched};
 
@@ -107,7 +108,9 @@ impl Ended {
             Stands::Done(_) => Ok(self),
             Stands::Told(texts) if !texts.is_empty() => Ok(self),
             Stands::Elsewhere if !self.held_by.is_empty() => Ok(self),
-            Stands::Told(_) => Err(Error::NoResult(format!("the agreed time is over, and no text has come here.{own}"))),
+            Stands::Told(_) => {
+                Err(Error::NoResult(format!("the agreed time is over, and no text has come here.{own}")))
+            }
             Stands::Elsewhere | Stands::Going { .. } => Err(Error::NoResult(format!(
                 "the agreed time is over, and nobody has signed that it has the result: a token may be lost.{own} What was sent stays paid for; ask the others, or agree on a new run"
             ))),
@@ -183,6 +186,7 @@ impl Driver {
             order: 0,
             bulletin,
             began: Instant::now(),
+            refusals: Quiet::default(),
             missing: BTreeSet::new(),
             met: BTreeSet::new(),
             others: BTreeMap::new(),
@@ -240,6 +244,7 @@ struct Running<P: Part> {
     order: u64,
     bulletin: Bulletin,
     began: Instant,
+    refusals: Quiet<Peer>,
     missing: BTreeSet<Peer>,
     met: BTreeSet<Peer>,
     /// What neighbours sent as the terms of another run.
@@ -265,7 +270,9 @@ impl<P: Part> Running<P> {
             self.show(&stands);
             match stands {
                 Stands::Going { .. } if self.over => {
-                    return Err(Error::NoResult("the agreed time is over, and there is no result".to_owned()));
+                    return Err(Error::NoResult(
+                        "the agreed time is over, and there is no result".to_owned(),
+                    ));
                 }
                 Stands::Going { .. } => self.next(None)?,
                 Stands::Halted { round, .. } => {
@@ -513,7 +520,10 @@ impl<P: Part> Running<P> {
                 let dues = self.host.unpack(from, parcel);
                 drop(guard);
                 if dues.is_ok() {
-                    tracing::debug!(peer = from, "a message was heard, and is stored");
+                    tracing::debug!(
+                        "a message of {} was heard, and is stored",
+                        self.driver.board.names_of(&[from])
+                    );
                 }
                 self.heard(from, dues)
             }
@@ -559,7 +569,9 @@ impl<P: Part> Running<P> {
             }
             let wait = until.saturating_duration_since(Instant::now());
             match self.driver.inbox.recv_timeout(wait) {
-                Ok(Event::Frame { from: by, frame: Frame::Terms(text), .. }) => drop(self.others.insert(by, text)),
+                Ok(Event::Frame { from: by, frame: Frame::Terms(text), .. }) => {
+                    drop(self.others.insert(by, text))
+                }
                 Ok(_) => {}
                 Err(_) => {
                     return Err(Error::Disagreement(format!(
@@ -571,7 +583,10 @@ impl<P: Part> Running<P> {
     }
 
     fn garbled(&self, from: Peer, what: &str) {
-        tracing::warn!(peer = from, "refused: {what}");
+        if let Some(more) = self.refusals.due(from) {
+            let name = self.driver.board.names_of(&[from]);
+            tracing::warn!("refused, from {name}: {what}{}", quiet::told(more));
+        }
         self.driver.board.refused(from, what);
     }
 
@@ -656,7 +671,10 @@ impl<P: Part> Running<P> {
             match due {
                 Due::Send { to, frame } => {
                     if matches!(frame, Frame::Parcel(_)) {
-                        tracing::debug!(peer = to, "a message is stored, and leaves");
+                        tracing::debug!(
+                            "a message to {} is stored, and leaves",
+                            self.driver.board.names_of(&[to])
+                        );
                     }
                     self.driver.board.said(to, &frame);
                     self.driver.wire.send(to, frame);
@@ -670,7 +688,7 @@ impl<P: Part> Running<P> {
                     // What it says besides may tell who began a rumour.
                     let missing = P::missing(&note);
                     if !missing.is_empty() {
-                        tracing::debug!("not heard: {missing:?}");
+                        tracing::info!("waited in vain for {}", self.driver.board.names_of(&missing));
                     }
                     self.missing.extend(missing);
                 }

@@ -142,17 +142,23 @@ impl Error {
             Self::Overspent { .. } => ("budget", 3, "agree on more noise, or stay away from this run"),
             Self::Storage { .. } => ("storage", 3, "make room or mend the disk, and run it again"),
             Self::Running(_) => ("busy", 3, "wait until the other process has ended"),
-            Self::Garbled { .. } | Self::Halted { .. } => ("run-again", 4, "run it again: the same run goes on"),
+            Self::Garbled { .. } | Self::Halted { .. } => {
+                ("run-again", 4, "run it again: the same run goes on")
+            }
             Self::Elsewhere { code, .. } => ("elsewhere", *code, "see the message of that process"),
             Self::Doubted(_) => ("old-ledger", 5, "bring the newest ledger back"),
             Self::Disagreement(_) | Self::OtherRun { .. } => {
                 ("disagreement", 5, "compare with the others what was agreed on, and sign it again")
             }
             Self::Over { .. } => ("over-for-good", 6, "ask the peers that are named, and agree on a new run"),
-            Self::NoResult(_) => ("no-result", 7, "ask the others whether they have a result; else agree on a new run"),
-            Self::Damaged(_) => {
-                ("damaged-ledger", 8, "bring the newest whole copy back if nothing was run since; else count everything as spent")
+            Self::NoResult(_) => {
+                ("no-result", 7, "ask the others whether they have a result; else agree on a new run")
             }
+            Self::Damaged(_) => (
+                "damaged-ledger",
+                8,
+                "bring the newest whole copy back if nothing was run since; else count everything as spent",
+            ),
         }
     }
 

@@ -59,10 +59,11 @@ impl Rows {
         task: &TaskSpec,
         (width, rows): (usize, Option<usize>),
     ) -> Result<Self> {
-        let Prepared { train: table, test, clipped, loss, .. } = task.own(&holding.file).map_err(|error| match error {
-            sottovoce::Error::Learning(error) => unquoted(holding, &error),
-            other => Error::from(other),
-        })?;
+        let Prepared { train: table, test, clipped, loss, .. } =
+            task.own(&holding.file).map_err(|error| match error {
+                sottovoce::Error::Learning(error) => unquoted(holding, &error),
+                other => Error::from(other),
+            })?;
         holding.check()?;
         // (A last column of ones is not the file's.)
         let all = (table.rows() + test.rows()) * table.width().saturating_sub(1);

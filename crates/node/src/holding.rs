@@ -111,14 +111,28 @@ impl Holding {
         let (label, data, numbers, file) = (label.to_owned(), named(file)?, numbers(file)?, file.to_owned());
         let (program, function, programs) = (None, None, Programs::default());
         let (one_by_one, trouble, remark) = (false, Trouble::default(), Trouble::default());
-        Ok(Self { label, data, numbers, file, program, function, one_by_one, folder, trouble, remark, programs })
+        Ok(Self {
+            label,
+            data,
+            numbers,
+            file,
+            program,
+            function,
+            one_by_one,
+            folder,
+            trouble,
+            remark,
+            programs,
+        })
     }
 
     /// Remarks that so many of all values lay outside of what was agreed on, and were clipped: where units are mistaken, nobody else can tell.
     pub(crate) fn note_clipped(&self, clipped: usize, all: usize, range: &str) {
         if clipped > 0 {
             let file = self.file.display();
-            let what = format!("{clipped} of {all} values in {file} lie outside {range} and are clipped; check their unit");
+            let what = format!(
+                "{clipped} of {all} values in {file} lie outside {range} and are clipped; check their unit"
+            );
             self.remark.note(what);
         }
     }

@@ -11,8 +11,8 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use rand::TryRng;
 use rand::rngs::SysRng;
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 use sottovoce_privacy::noise::exact::Secret;
+use zeroize::Zeroizing;
 
 use crate::hash::hex;
 use crate::{Error, Hash, Result};

@@ -33,8 +33,8 @@ use crate::chain::{Content, Entry, Own, of_draw, sealed};
 use crate::recording::Recorder;
 use crate::splice::Spliced;
 use crate::{
-    Allowed, Cost, Error, Hash, Head, Holding, Key, Mark, Name, Notice, Observer, Receipt, Record, Result, Set, Shown,
-    Signed,
+    Allowed, Cost, Error, Hash, Head, Holding, Key, Mark, Name, Notice, Observer, Receipt, Record, Result,
+    Set, Shown, Signed,
 };
 
 type Bytes32 = &'static [u8; 32];

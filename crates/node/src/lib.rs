@@ -73,6 +73,7 @@ mod place;
 mod price;
 pub mod probe;
 mod program;
+mod quiet;
 mod recording;
 mod replay;
 pub mod rumor;

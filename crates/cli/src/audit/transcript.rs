@@ -44,6 +44,9 @@ pub(crate) struct Transcript {
 
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        if let Some(missing) = self.files.iter().find(|file| !file.exists()) {
+            anyhow::bail!("`file` is {}: it is not there; give transcripts", missing.display());
+        }
         if self.files.iter().any(|file| of_node::is(file)) {
             return of_node::audit(&self.files, &self.observers, global);
         }

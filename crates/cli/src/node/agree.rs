@@ -103,12 +103,22 @@ struct Diff {
 
 /// Reads an agreement.
 pub(super) fn read(path: &Path) -> anyhow::Result<Agreement> {
-    let text = std::fs::read_to_string(path).map_err(|cause| {
-        let remedy = format!("it cannot be read ({cause}); give the file that all have agreed on");
+    let refused = |why: String| {
+        let remedy = format!("it cannot be read ({why}); give the file that all have agreed on");
         Error::from(sottovoce_fault::Parameter::new("agreement", path.display(), remedy))
-    })?;
+    };
+    let file = std::fs::File::open(path).map_err(|cause| refused(cause.to_string()))?;
+    let known = file.metadata().map_err(|cause| refused(cause.to_string()))?;
+    // A device never ends, and a pipe may never begin.
+    if !known.is_file() || known.len() > MOST {
+        return Err(refused(format!("it is no file of at most {MOST} bytes")).into());
+    }
+    let text = std::io::read_to_string(file).map_err(|cause| refused(cause.to_string()))?;
     Ok(Agreement::parse(&text)?)
 }
+
+/// Bytes of the longest agreement.
+const MOST: u64 = 1 << 24;
 
 /// Where signatures of an agreement are.
 pub(super) fn signatures(path: &Path) -> PathBuf {
@@ -191,7 +201,9 @@ impl Sign {
             agreement.peers.iter().map(|peer| format!("{} ({})", peer.name, peer.address)).collect();
         let summary = format!("{}\n  between {}\n\n{planned}", planned.headline(), who.join(", "));
         if !std::io::stdin().is_terminal() {
-            bail!("`yes` is missing: nobody is there to be asked; read what `node plan` says, and give --yes");
+            bail!(
+                "`yes` is missing: nobody is there to be asked; read what `node plan` says, and give --yes"
+            );
         }
         output::say(&format!("{summary}\nSign it? [y/N]"));
         let mut answer = String::new();

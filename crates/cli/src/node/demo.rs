@@ -175,7 +175,9 @@ impl Demo {
             (true, Some(text)) => self.lines(&text)?,
             (true, None) => self.made_up(),
             (false, None) => self.tables(),
-            (false, Some(text)) if matches!(self.kind, Kind::Learning | Kind::Personalized) => self.dealt(&text)?,
+            (false, Some(text)) if matches!(self.kind, Kind::Learning | Kind::Personalized) => {
+                self.dealt(&text)?
+            }
             (false, Some(_)) => bail!("`values` is given: this kind takes none; leave it out"),
         };
         if !(2..=64).contains(&held.files.len()) {
@@ -208,12 +210,16 @@ impl Demo {
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let numbers = |line: &&str| {
             let words = line.split([',', ';', ' ', '\t']).filter(|word| !word.is_empty());
-            words.map(|word| word.parse::<f64>().ok().filter(|value| value.is_finite())).collect::<Option<Vec<f64>>>()
+            words
+                .map(|word| word.parse::<f64>().ok().filter(|value| value.is_finite()))
+                .collect::<Option<Vec<f64>>>()
         };
         let all: Option<Vec<Vec<f64>>> = lines.iter().map(numbers).collect();
         let width = all.iter().flatten().map(Vec::len).next().unwrap_or(0);
         let Some(all) = all.filter(|all| width > 0 && all.iter().all(|line| line.len() == width)) else {
-            bail!("`values` has a line that is not made of as many numbers as the first: give one line for each peer");
+            bail!(
+                "`values` has a line that is not made of as many numbers as the first: give one line for each peer"
+            );
         };
         if self.peers.is_some_and(|peers| peers != all.len()) {
             bail!("`peers` is {}: `values` has {} lines; leave it out", self.count(), all.len());
@@ -244,12 +250,17 @@ impl Demo {
         let (peers, mut lines) = (self.count(), text.lines());
         let head = lines.next().unwrap_or_default();
         if head.split(',').map(str::trim).collect::<Vec<_>>() != ["x", "label"] {
-            bail!("`values` begins with {head:?}: give a table with the columns x,label; for another one write an agreement (`node agree new --kind`)");
+            bail!(
+                "`values` begins with {head:?}: give a table with the columns x,label; for another one write an agreement (`node agree new --kind`)"
+            );
         }
         let rows: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
         let each = rows.len() / peers.max(1);
         if each < 5 || self.kind == Kind::Personalized && each != 40 {
-            bail!("`values` has {} rows for {peers} peers: give each 5 or more, and 40 where models are personalised", rows.len());
+            bail!(
+                "`values` has {} rows for {peers} peers: give each 5 or more, and 40 where models are personalised",
+                rows.len()
+            );
         }
         let dealt = |peer: usize| {
             let own: Vec<&str> = rows.iter().skip(peer).step_by(peers).take(each).copied().collect();
@@ -273,7 +284,9 @@ impl Demo {
         // Nobody wants to wait for minutes to see how it ends.
         let text = text.replace("time = 600.0", "time = 12.0").replace("time = 3600.0", "time = 15.0");
         let text = match self.kind {
-            Kind::Rumor => text.replace("round = 60.0", "round = 0.25").replace("answer = 0.5", "answer = 0.02"),
+            Kind::Rumor => {
+                text.replace("round = 60.0", "round = 0.25").replace("answer = 0.5", "answer = 0.02")
+            }
             Kind::Personalized => text.replace("round = 60.0", "round = 1.0"),
             _ => text.replace("\nwidth = 1\n", &format!("\nwidth = {width}\n")),
         };
@@ -369,7 +382,7 @@ impl Demo {
         let seconds = began.elapsed().as_secs_f64();
         let mut peers = Vec::new();
         for (i, printed) in printed.iter().enumerate() {
-            let says = (self.kind == Kind::Rumor && i == 0).then_some("");
+            let says = (self.kind == Kind::Rumor && i == 0).then_some("it");
             let prices = agreement.role_saying(i, says)?.cost(&[])?.prices;
             let of = |tapper: bool| {
                 prices.iter().filter(move |(observer, _)| (*observer == Observer::WireTapper) == tapper)
@@ -409,7 +422,8 @@ fn pictures(folder: &Path, peer: usize) -> anyhow::Result<()> {
     std::fs::create_dir(folder)?;
     for (name, count) in [("train", 12usize), ("t10k", 4)] {
         let label = |i: usize| (i + peer) % 2;
-        let pixel = |i: usize, at: usize| if (at / 28 < 14) == (label(i) == 0) { 200 } else { (at * 7 % 40) as u8 };
+        let pixel =
+            |i: usize, at: usize| if (at / 28 < 14) == (label(i) == 0) { 200 } else { (at * 7 % 40) as u8 };
         let mut images = [0x803_u32, count as u32, 28, 28].map(u32::to_be_bytes).concat();
         images.extend((0..count).flat_map(|i| (0..784).map(move |at| pixel(i, at))));
         let mut labels = [0x801_u32, count as u32].map(u32::to_be_bytes).concat();

@@ -56,7 +56,9 @@ impl Kind {
         let model = Terms { grid: -30, width: 2, holds: "a model has: features, and an intercept", ..plain };
         match self {
             Self::Averaging => plain,
-            Self::Statistics => Terms { width: 2, experiment: include_str!("kinds/statistics.toml"), ..plain },
+            Self::Statistics => {
+                Terms { width: 2, experiment: include_str!("kinds/statistics.toml"), ..plain }
+            }
             Self::Walk => {
                 Terms { grid: -24, more: TIME, experiment: include_str!("kinds/walk.toml"), ..plain }
             }

@@ -59,7 +59,8 @@ enum What {
 
 /// Nodes draw from the system's entropy.
 fn no_seed(_: &str) -> Result<u64, String> {
-    Err("a node's noise comes from the system's entropy, and nothing of it is seeded; leave it out".to_owned())
+    Err("a node's noise comes from the system's entropy, and nothing of it is seeded; leave it out"
+        .to_owned())
 }
 
 /// The longest wait: thirty years.
@@ -90,7 +91,7 @@ const MOST: u64 = 1 << 20;
 
 /// Lines on standard error; what is in them is public, and never a value. `RUST_LOG` does not count: other crates say nothing here.
 fn log() {
-    let own = tracing_subscriber::filter::Targets::new().with_target("sottovoce_node", tracing::Level::DEBUG);
+    let own = tracing_subscriber::filter::Targets::new().with_target("sottovoce_node", tracing::Level::INFO);
     use tracing_subscriber::layer::SubscriberExt;
     use tracing_subscriber::util::SubscriberInitExt;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);

@@ -12,10 +12,8 @@ use crate::Global;
 
 /// Arguments of `node plan`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  sottovoce node plan ana mean.toml\n\n\
-                  It reads what the node holds, as a run would, and sends nothing. Exit code 2: what it holds does not suit. 3: it cannot be paid."
-)]
+#[command(after_help = "Example:\n  sottovoce node plan ana mean.toml\n\n\
+                  It reads what the node holds, as a run would, and sends nothing. Exit code 2: what it holds does not suit. 3: it cannot be paid.")]
 pub(crate) struct Plan {
     /// The node's folder.
     folder: PathBuf,

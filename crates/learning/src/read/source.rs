@@ -10,20 +10,31 @@ use crate::{Error, Result};
 /// Longer files are refused: packed, they may be far shorter.
 const MOST_BYTES: u64 = 1 << 33;
 
+/// Bytes that a packed file may have, and so many times its own: no text is packed better, and what says so is made to fill memory.
+const MOST_UNPACKED: u64 = 1 << 26;
+const PACKED: u64 = 100;
+
 /// All bytes behind a reader: unpacked, if they start like a gzip file.
 pub(crate) fn plain(reader: impl Read) -> Result<Vec<u8>> {
     let raw = bytes(reader)?;
-    if raw.starts_with(&[0x1f, 0x8b]) { bytes(MultiGzDecoder::new(raw.as_slice())) } else { Ok(raw) }
+    if !raw.starts_with(&[0x1f, 0x8b]) {
+        return Ok(raw);
+    }
+    at_most(MultiGzDecoder::new(raw.as_slice()), MOST_UNPACKED.max(PACKED * raw.len() as u64)) // whole numbers
 }
 
 /// All bytes, not more than there may be.
 pub(super) fn bytes(reader: impl Read) -> Result<Vec<u8>> {
+    at_most(reader, MOST_BYTES)
+}
+
+fn at_most(reader: impl Read, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| {
+    reader.take(most + 1).read_to_end(&mut bytes).map_err(|error| {
         Error::Format(format!("cannot be read to its end ({error}); check that the file is whole"))
     })?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Error::Format(format!("there are more than {MOST_BYTES} bytes; give a smaller file")));
+    if bytes.len() as u64 > most {
+        return Err(Error::Format(format!("there are more than {most} bytes; give a smaller file, or unpack it first")));
     }
     Ok(bytes)
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_core::Stream;
-use iroh::endpoint::{Connection, Path, PathEvent, VarInt};
+use iroh::endpoint::{Connection, ConnectionError, Path, PathEvent, VarInt};
 use sottovoce_protocol::Peer;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
@@ -17,6 +17,7 @@ use super::window::Window;
 use super::wire::{self, HEAD, Head};
 use crate::drive::{Event, Wire};
 use crate::host::SALT;
+use crate::quiet::{self, Quiet};
 use crate::status::Board;
 use crate::{Frame, Hash, Name, Parcel, Vouched};
 
@@ -71,6 +72,7 @@ pub(crate) struct Links {
     pending: AtomicUsize,
     events: Sender<Event>,
     board: Arc<Board>,
+    gone_lines: Quiet<Peer>,
 }
 
 impl Links {
@@ -95,6 +97,7 @@ impl Links {
             pending: AtomicUsize::new(0),
             events,
             board,
+            gone_lines: Quiet::default(),
         }
     }
 
@@ -151,13 +154,13 @@ impl Links {
     /// Waits until a connection is gone, or the way that it has used. What was on its way in it may be lost: if there is another, the two meet again.
     async fn watch(self: Arc<Self>, peer: Peer, connection: Connection) {
         let why = tokio::select! {
-            why = connection.closed() => why.to_string(),
+            why = connection.closed() => why,
             () = way_gone(&connection) => {
                 connection.close(VarInt::from_u32(MOVED), b"its way is gone");
-                "its way is gone".to_owned()
+                ConnectionError::LocallyClosed
             }
         };
-        tracing::debug!(peer, "a connection has gone: {why}");
+        self.log_gone(peer, &why);
         let left = {
             let mut links = self.lock();
             let all = links.entry(peer).or_default();
@@ -168,6 +171,29 @@ impl Links {
         if let Some(gone) = self.gone.get(&peer) {
             gone.notify_one();
         }
+    }
+
+    /// Says that a connection has gone: that who is done leaves is no fault, and what is replaced no news.
+    fn log_gone(&self, peer: Peer, why: &ConnectionError) {
+        let code = match why {
+            ConnectionError::ApplicationClosed(close) => u64::from(close.error_code),
+            ConnectionError::LocallyClosed => return,
+            _ => u64::MAX,
+        };
+        if code == u64::from(REPLACED) || code == u64::from(MOVED) {
+            return;
+        }
+        let Some(more) = self.gone_lines.due(peer) else { return };
+        let (name, more) = (self.called(peer), quiet::told(more));
+        match code {
+            0 => tracing::info!("{name} has left: it needs nothing more{more}"),
+            _ => tracing::info!("the connection to {name} is gone: {why}{more}"),
+        }
+    }
+
+    /// What people call a peer.
+    pub(super) fn called(&self, peer: Peer) -> String {
+        self.board.names_of(&[peer])
     }
 
     /// Writes frames, each on a stream of its own; messages at the next tick.
@@ -186,7 +212,7 @@ impl Links {
             }
             let _turn = turn.lock().await;
             if let Err(why) = self.write_one(&connection, frame).await {
-                tracing::debug!("a frame was not sent: {why}");
+                tracing::trace!("a frame was not sent: {why}");
                 self.pending.fetch_sub(1, SeqCst);
             }
         }

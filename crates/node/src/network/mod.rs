@@ -4,10 +4,12 @@
 //! never waits for it.
 
 mod check;
+mod gate;
 mod links;
 mod window;
 pub mod wire;
 
+use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -23,9 +25,11 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
 pub use check::{Answered, check};
+use gate::{Call, Gate};
 use links::Links;
 
 use crate::drive::{Event, Wire};
+use crate::quiet::{self, Quiet};
 use crate::status::Board;
 use crate::{Error, Key, Name, Result};
 
@@ -111,16 +115,27 @@ impl Site {
 }
 
 /// Lets nobody in whose key is not among the neighbours'.
-#[derive(Debug)]
-struct Door(Vec<[u8; 32]>);
+struct Door {
+    known: Vec<[u8; 32]>,
+    turned_away: Quiet<()>,
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Door").finish_non_exhaustive()
+    }
+}
 
 impl EndpointHooks for Door {
     async fn after_handshake<'a>(&'a self, connection: &'a Connection) -> AfterHandshakeOutcome {
         let id = connection.remote_id();
-        if self.0.contains(id.as_bytes()) {
+        if self.known.contains(id.as_bytes()) {
             return AfterHandshakeOutcome::Accept;
         }
-        tracing::warn!("turned away: a key that is not in the agreement, {}", id.fmt_short());
+        if let Some(more) = self.turned_away.due(()) {
+            let told = quiet::told(more);
+            tracing::warn!("turned away: a key that is not in the agreement, {}{told}", id.fmt_short());
+        }
         AfterHandshakeOutcome::Reject {
             error_code: VarInt::from_u32(2),
             reason: b"not in the agreement".to_vec(),
@@ -159,7 +174,7 @@ async fn endpoint(key: &Key, place: &Site) -> Result<Endpoint> {
         .alpns(vec![RUN.to_vec(), CHECK.to_vec()])
         .relay_mode(relay)
         .transport_config(transport)
-        .hooks(Door(known))
+        .hooks(Door { known, turned_away: Quiet::default() })
         .clear_ip_transports()
         .bind_addr(place.bind)
         .map_err(|why| failed("no such address", &why))?;
@@ -194,10 +209,12 @@ impl Network {
         let known = (key.name(), place.roster.clone(), &place.neighbours[..]);
         let links =
             Arc::new(Links::new(known, (place.agreement.0, place.longest), place.tick, events, board));
+        let gate = Arc::new(Gate::new(place.neighbours.len()));
         let place = Arc::new(place);
-        runtime.spawn(accept(endpoint.clone(), Arc::clone(&place), Arc::clone(&links)));
+        runtime.spawn(accept(endpoint.clone(), Arc::clone(&place), Arc::clone(&links), Arc::clone(&gate)));
         for &peer in &place.neighbours {
-            runtime.spawn(dial(endpoint.clone(), Arc::clone(&place), Arc::clone(&links), peer));
+            let (place, gate) = (Arc::clone(&place), Arc::clone(&gate));
+            runtime.spawn(dial(endpoint.clone(), place, Arc::clone(&links), (peer, gate)));
         }
         runtime.spawn(stop(Arc::clone(&links)));
         Ok(Self { links, endpoint, runtime: Some(runtime) })
@@ -262,15 +279,26 @@ async fn stop(links: Arc<Links>) {
 }
 
 /// Takes connections in.
-async fn accept(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>) {
+async fn accept(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>, gate: Arc<Gate>) {
     let mut checks = JoinSet::new();
+    let failed = Arc::new(Quiet::default());
     while let Some(incoming) = endpoint.accept().await {
-        let (place, links) = (Arc::clone(&place), Arc::clone(&links));
+        let Call::Goes(incoming, turn) = gate.judge(incoming) else { continue };
+        let (place, links, failed) = (Arc::clone(&place), Arc::clone(&links), Arc::clone(&failed));
         checks.spawn(async move {
             let Ok(accepting) = incoming.accept() else { return };
-            let connection = match accepting.await {
-                Ok(connection) => connection,
-                Err(why) => return tracing::debug!("a connection was not made: {why}"),
+            let accepted = tokio::time::timeout(IDLE, accepting).await;
+            // Its place is free for the next one.
+            drop(turn);
+            let connection = match accepted {
+                Ok(Ok(connection)) => connection,
+                Ok(Err(why)) => {
+                    if let Some(more) = failed.due(()) {
+                        tracing::debug!("a connection was not made: {why}{}", quiet::told(more));
+                    }
+                    return;
+                }
+                Err(_) => return,
             };
             let Some(peer) = place.number(&connection.remote_id()) else { return };
             match connection.alpn() {
@@ -283,8 +311,9 @@ async fn accept(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>) {
 }
 
 /// Keeps a connection to a neighbour: tries until there is one, and again once it is gone.
-async fn dial(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>, peer: Peer) {
-    let mut pause = FIRST;
+async fn dial(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>, (peer, gate): (Peer, Arc<Gate>)) {
+    let (mut pause, missed) = (FIRST, Quiet::default());
+    let name = links.called(peer);
     // Of two who begin at the same time one calls, so that there are not two connections; the other one is a little later.
     if links.me > links.roster[peer] {
         tokio::time::sleep(LATER).await;
@@ -297,10 +326,19 @@ async fn dial(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>, peer: Pee
             }
             continue;
         }
-        match reach(&endpoint, &place, peer, RUN).await {
+        let reached = match place.address(peer).await {
+            Ok(address) => {
+                gate.know(address.ip_addrs().map(SocketAddr::ip));
+                connect(&endpoint, address, RUN).await
+            }
+            Err(why) => Err(why),
+        };
+        match reached {
             Ok(connection) => links.add(peer, connection),
             Err(why) => {
-                tracing::debug!(peer, "not reached: {why}");
+                if let Some(more) = missed.due(()) {
+                    tracing::info!("{name} is not there yet ({why}){}", quiet::told(more));
+                }
                 tokio::time::sleep(pause).await;
                 pause = if pause * 2 < LAST { pause * 2 } else { LAST };
             }
@@ -314,7 +352,14 @@ async fn reach(
     peer: Peer,
     what: &[u8],
 ) -> std::result::Result<Connection, String> {
-    let address = place.address(peer).await?;
+    connect(endpoint, place.address(peer).await?, what).await
+}
+
+async fn connect(
+    endpoint: &Endpoint,
+    address: EndpointAddr,
+    what: &[u8],
+) -> std::result::Result<Connection, String> {
     let connected = tokio::time::timeout(IDLE, endpoint.connect(address, what)).await;
     connected.map_err(|_| "no answer".to_owned())?.map_err(|why| why.to_string())
 }
