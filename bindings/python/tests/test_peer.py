@@ -72,7 +72,7 @@ def village(folder, peers, experiment, width=2, rows=None, more="", time=None):
     head = f'version = 1\nname = "run"\nnonce = "{folder.name}"\n{fields}edges = "complete"\nanswer = 5.0\nround = 20.0\ntick = 0.001\n'
     file.write_text(f"{head}{members}[experiment]{experiment}")
     for place in range(peers):
-        sottovoce.ask("node", "agree", "sign", folder / f"p{place}", file)
+        sottovoce.ask("node", "agree", "sign", folder / f"p{place}", file, "--yes")
     return [Peer(folder / f"p{place}") for place in range(peers)], file
 
 

@@ -168,6 +168,11 @@ impl Bulletin {
             && self.here.values().all(|one| signed(one) == mine)
     }
 
+    /// Whether this peer has signed everybody's numbers: others may begin.
+    pub(crate) fn is_signed(&self) -> bool {
+        self.digest().is_some()
+    }
+
     /// Who has not shown that it is there.
     pub(crate) fn absent(&self) -> Vec<Peer> {
         let unknown: Vec<Peer> =

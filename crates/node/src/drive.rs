@@ -193,6 +193,7 @@ impl Driver {
             done: BTreeSet::new(),
             over: false,
             postponed: 0,
+            signed: None,
             driver,
         };
         running.alarm(running.driver.pace.meeting, Alarm::Meeting);
@@ -255,9 +256,13 @@ struct Running<P: Part> {
     over: bool,
     /// How often a timer was put off because this process had stood still.
     postponed: u32,
+    /// When everybody's numbers were signed.
+    signed: Option<Instant>,
     driver: Driver,
 }
 
+/// So long nobody else gets the ledger after everybody's numbers were signed: others may begin by then.
+const SETTLES: Duration = Duration::from_secs(5);
 /// So often at the most: a machine that is always late gives up as others do.
 const POSTPONED: u32 = 16;
 
@@ -353,6 +358,13 @@ impl<P: Part> Running<P> {
 
     /// The next thing that happens; `false` once this time is over. Alarms come first: who is told much must not be late for them.
     fn next(&mut self, until: Option<Instant>) -> Result<bool> {
+        // Others may begin once this peer has signed: nobody else spends its budget then, unless somebody vanished just now.
+        let signed = (!self.host.has_begun() && self.bulletin.is_signed())
+            .then(|| *self.signed.get_or_insert_with(Instant::now));
+        let pause = match signed {
+            Some(since) if since.elapsed() < SETTLES => None,
+            _ => self.host.give_way(&self.cost)?,
+        };
         let now = Instant::now();
         if until.is_some_and(|until| now >= until) {
             return Ok(false);
@@ -374,7 +386,8 @@ impl<P: Part> Running<P> {
             self.happen(event)?;
         } else if !self.draw_ahead() {
             let stale = self.driver.board.settle().map(|after| now + after);
-            let wake = [first, until, stale].into_iter().flatten().min();
+            let turn = pause.map(|pause| now + pause);
+            let wake = [first, until, stale, turn].into_iter().flatten().min();
             let wait = wake.map_or(Duration::from_secs(60), |wake| wake.saturating_duration_since(now));
             match self.driver.inbox.recv_timeout(wait) {
                 Ok(event) => self.happen(event)?,

@@ -55,7 +55,7 @@ pub enum Error {
         /// Why.
         cause: String,
     },
-    /// Another process has the ledger open.
+    /// Another process has the ledger open, or is in the run.
     #[error("{0} is open in another process: the node is running already; nothing was sent")]
     Running(String),
     /// Others have seen more of this peer than its ledger holds.

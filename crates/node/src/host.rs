@@ -161,6 +161,16 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         &self.ledger
     }
 
+    /// Gives the ledger up between two steps, if another process waits for it; how long until that is to be looked at again.
+    /// Before the run begins it is taken back at once: who can no longer pay leaves before others begin.
+    pub(crate) fn give_way(&mut self, cost: &Cost) -> Result<Option<std::time::Duration>> {
+        if self.ledger.give_way() && !self.has_begun() {
+            self.ledger.refresh()?;
+            self.ledger.affords(&self.terms.label, &[], cost)?;
+        }
+        Ok(self.ledger.pause())
+    }
+
     /// The hash of what was agreed on.
     pub fn run(&self) -> Hash {
         self.terms.run
@@ -268,6 +278,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             let remedy = format!("wait until all neighbours are there; {} is missing", missing.join(", "));
             return Err(Error::parameter("neighbours", "not all ready", remedy));
         }
+        self.ledger.refresh()?;
         self.ledger.affords(&self.terms.label, &[], cost)?;
         let mut dues = self.guarded(|host| {
             host.book.pay(&cost.releases);

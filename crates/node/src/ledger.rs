@@ -10,16 +10,15 @@ mod books;
 mod damage;
 mod index;
 mod runs;
+mod turns;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rand::TryRng;
 use rand::rngs::SysRng;
-use redb::{
-    Builder, Database, Durability, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition,
-    WriteTransaction,
-};
+use redb::{Builder, Durability, ReadableTable, StorageBackend, TableDefinition, WriteTransaction};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Unit;
@@ -28,6 +27,7 @@ use sottovoce_protocol::{Peer, Release};
 use books::Books;
 use index::Index;
 use runs::{RUNS, Runs, Step};
+use turns::Turns;
 
 use crate::chain::{Content, Entry, Own, of_draw, sealed};
 use crate::recording::Recorder;
@@ -49,7 +49,9 @@ const FORMAT: &[u8] = b"sottovoce ledger 5";
 
 /// A peer's ledger.
 pub struct Ledger {
-    database: Database,
+    turns: Turns,
+    /// Whether the chain was read to its end since the storage was last given up.
+    is_current: bool,
     key: Key,
     head: Head,
     /// What is looked up in the chain.
@@ -156,7 +158,7 @@ impl Ledger {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(&draft).map_err(|cause| failed(&cause))?;
-        drop(Self::of(builder().create(&draft).map_err(|cause| failed(&cause))?, key)?);
+        drop(Self::of(Turns::alone(builder().create(&draft).map_err(|cause| failed(&cause))?), key)?);
         // A second name, which fails where there is one: what a ledger has spent is never forgotten.
         let named = std::fs::hard_link(&draft, path);
         let _ = std::fs::remove_file(&draft);
@@ -165,33 +167,26 @@ impl Ledger {
         std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|cause| failed(&cause))
     }
 
-    /// Opens a ledger. Nobody else may have it open. One that is missing is never begun anew: what it had spent would be forgotten.
+    /// Opens a ledger. Another process that has it gives it up between two steps ([`give_way`](Self::give_way)). One that is missing is never begun anew: what it had spent would be forgotten.
     pub fn open(path: &Path, key: Key) -> Result<Self> {
         Self::look(path, key)?.undoubted()
     }
 
     /// The same to read what is in it, also where nothing may be sent from it any more: no record is added to such a one.
     pub fn look(path: &Path, key: Key) -> Result<Self> {
-        let opened = damage::contained(|| builder().open(path));
-        let database = opened?.map_err(|cause| match cause {
-            redb::DatabaseError::DatabaseAlreadyOpen => Error::Running(path.display().to_string()),
-            cause => match Error::from(cause) {
-                Error::Damaged(cause) => damage::damaged(&cause),
-                Error::Storage { cause, .. } => Error::file("open", path, cause),
-                other => other,
-            },
-        })?;
-        Self::of(database, key)
+        Self::of(Turns::of(path)?, key)
     }
 
     /// On other storage, which is empty or holds a ledger.
     pub fn on(backend: impl StorageBackend, key: Key) -> Result<Self> {
-        Self::of(damage::contained(|| builder().create_with_backend(backend))??, key)?.undoubted()
+        let database = damage::contained(|| builder().create_with_backend(backend))??;
+        Self::of(Turns::alone(database), key)?.undoubted()
     }
 
-    fn of(database: Database, key: Key) -> Result<Self> {
+    fn of(turns: Turns, key: Key) -> Result<Self> {
         let (head, index, books) = (Head::default(), Index::default(), Books::default());
-        let mut ledger = Self { database, key, head, index, books, spoken: None, recorder: None };
+        let (spoken, recorder) = (None, None);
+        let mut ledger = Self { turns, is_current: true, key, head, index, books, spoken, recorder };
         match damage::contained(|| ledger.verify()) {
             Ok(verified) => verified.map(|()| ledger),
             Err(error) => {
@@ -204,7 +199,7 @@ impl Ledger {
 
     /// The checksums of all pages, the owner, and the chain.
     fn verify(&mut self) -> Result<()> {
-        if !self.database.check_integrity()? {
+        if !self.turns.database()?.check_integrity()? {
             return Err(damage::damaged("pages are not what was written"));
         }
         self.claim()?;
@@ -236,7 +231,7 @@ impl Ledger {
     /// Makes all tables where there are none yet, and sees that this is the owner's ledger.
     fn claim(&self) -> Result<()> {
         let owner = self.key.name();
-        if self.database.begin_read()?.list_tables()?.next().is_none() {
+        if self.turns.read()?.list_tables()?.next().is_none() {
             let write = self.write()?;
             {
                 let mut meta = write.open_table(META)?;
@@ -267,22 +262,48 @@ impl Ledger {
 
     fn write(&self) -> Result<WriteTransaction> {
         self.sure()?;
-        let mut write = self.database.begin_write()?;
+        let mut write = self.turns.database()?.begin_write()?;
         write.set_durability(Durability::Immediate)?;
         write.set_two_phase_commit(true);
         Ok(write)
     }
 
     fn meta(&self, field: &str) -> Result<Option<Vec<u8>>> {
-        let read = self.database.begin_read()?;
+        let read = self.turns.read()?;
         Ok(read.open_table(META)?.get(field)?.map(|value| value.value().to_vec()))
     }
 
-    /// Adds up the chain. Each record's hash is in the next one, so the last signature is for all of them.
+    /// Gives the storage up if another process waits for it: to look at what was spent, or for another run. It is opened again when it is needed.
+    pub(crate) fn give_way(&mut self) -> bool {
+        let gave = self.turns.give_way();
+        self.is_current &= !gave;
+        gave
+    }
+
+    /// How long its owner may look elsewhere, where other processes may want it.
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        self.turns.pause()
+    }
+
+    /// Reads what another process has added meanwhile.
+    pub(crate) fn refresh(&mut self) -> Result<()> {
+        if self.is_current {
+            return Ok(());
+        }
+        let newest = self.head.count.checked_sub(1).map(|last| self.record(last)).transpose()?;
+        if newest.is_some_and(|newest| newest.is_none_or(|newest| newest.link.head() != self.head)) {
+            return Err(damage::damaged("it is another one than before"));
+        }
+        damage::contained(|| self.fold())??;
+        self.is_current = true;
+        self.sure()
+    }
+
+    /// Adds up the chain from where it is known. Each record's hash is in the next one, so the last signature is for all of them.
     fn fold(&mut self) -> Result<()> {
-        let read = self.database.begin_read()?;
+        let read = self.turns.read()?;
         let mut last = None;
-        for entry in read.open_table(CHAIN)?.iter()? {
+        for entry in read.open_table(CHAIN)?.range(self.head.count..)? {
             let (count, bytes) = entry?;
             let signed: Signed = decode(bytes.value())?;
             let content = signed.content()?;
@@ -306,6 +327,7 @@ impl Ledger {
 
     /// Writes down what is new of these.
     fn append(&mut self, entries: impl IntoIterator<Item = Entry>) -> Result<()> {
+        self.refresh()?;
         let (mut books, mut head, mut links) = (self.books.clone(), self.head, Vec::new());
         let write = self.write()?;
         for entry in entries {
@@ -442,7 +464,7 @@ impl Ledger {
 
     /// Runs that something is stored of.
     pub fn runs(&self) -> Result<Vec<Hash>> {
-        let read = self.database.begin_read()?;
+        let read = self.turns.read()?;
         read.open_table(RUNS)?.all()
     }
 
@@ -469,14 +491,14 @@ impl Ledger {
 
     /// A record of the chain, from 0.
     pub fn record(&self, index: u64) -> Result<Option<Signed>> {
-        let read = self.database.begin_read()?;
+        let read = self.turns.read()?;
         let chain = read.open_table(CHAIN)?;
         chain.get(index)?.map(|bytes| decode(bytes.value())).transpose()
     }
 
     /// Every record, in order, with the step that it is of; refuses a chain that was changed.
     fn each(&self, mut look: impl FnMut(Signed, Option<Record>)) -> Result<()> {
-        let read = self.database.begin_read()?;
+        let read = self.turns.read()?;
         let chain = read.open_table(CHAIN)?;
         let mut before = Head::default();
         for entry in chain.iter()? {
@@ -523,7 +545,7 @@ impl Ledger {
 
     /// The same, of the latest runs, at most so many.
     pub(crate) fn newest(&self, name: &Name, most: usize) -> Result<Vec<Mark>> {
-        let read = self.database.begin_read()?;
+        let read = self.turns.read()?;
         let runs = read.open_table(RUNS)?;
         let all = runs.all()?.into_iter().map(|run| runs.seen(run, name));
         let mut all: Vec<_> = all.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
@@ -538,6 +560,7 @@ impl Ledger {
 
     /// What a neighbour has seen of this ledger: is it a part of it? Marks that this peer never made count for nothing, or anybody could stop it.
     pub(crate) fn face(&mut self, by: &Name, marks: &[Mark]) -> Result<()> {
+        self.refresh()?;
         for mark in marks {
             if !self.index.holds(mark.hash) && mark.is_of(&self.name()) {
                 return self.doubt(format!(
@@ -551,7 +574,7 @@ impl Ledger {
 
     /// The book and the state of a run, if it has begun.
     pub(crate) fn run<B: DeserializeOwned, S: DeserializeOwned>(&self, run: Hash) -> Result<Option<(B, S)>> {
-        let read = self.database.begin_read()?;
+        let read = self.turns.read()?;
         let runs = read.open_table(RUNS)?;
         let Some(book) = runs.book(run)? else { return Ok(None) };
         let state = runs.state(run)?.ok_or_else(|| Error::storage("the ledger", "a state is not whole"))?;
@@ -560,17 +583,18 @@ impl Ledger {
 
     /// Messages of a run that were not answered: to whom, and their numbers.
     pub(crate) fn unanswered(&self, run: Hash) -> Result<Vec<(Peer, u64)>> {
-        let all = self.database.begin_read()?.open_table(RUNS)?.unanswered(run)?;
+        let all = self.turns.read()?.open_table(RUNS)?.unanswered(run)?;
         Ok(all.into_iter().map(|(_, peer, number, _)| (peer, number)).collect())
     }
 
     /// Messages to a peer that it has not answered, in order.
     pub(crate) fn waiting(&self, run: Hash, to: Peer) -> Result<Vec<Waiting>> {
-        self.database.begin_read()?.open_table(RUNS)?.waiting(run, to)
+        self.turns.read()?.open_table(RUNS)?.waiting(run, to)
     }
 
     /// Stores a step: all of it, or nothing. Its mark.
     pub(crate) fn commit(&mut self, page: &Page<'_>) -> Result<Mark> {
+        self.refresh()?;
         let salt = salt()?;
         let blind = self.key.blind(&salt);
         if let Some(said) = page.said.last() {

@@ -1,6 +1,6 @@
 //! A node's folder: its key, its ledger and what it holds.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sottovoce_protocol::Peer;
 
 use crate::part::{Holding, Role};
-use crate::{Agreement, Allowed, Error, Key, Ledger, Name, Observer, Result, Spending};
+use crate::{Agreement, Allowed, Error, Hash, Key, Ledger, Name, Observer, Result, Spending, Status};
 
 /// The commented file that a new node has.
 const TEMPLATE: &str = include_str!("config.toml");
@@ -178,9 +178,45 @@ impl Place {
         Ok(Holding { program, one_by_one, folder: self.folder.clone(), ..holding })
     }
 
-    /// Where a node that runs says how it stands.
-    pub fn status_file(&self) -> PathBuf {
-        self.folder.join("status.json")
+    /// Where a run says how it stands.
+    pub fn status_file(&self, run: Hash) -> PathBuf {
+        self.running().join(format!("{}.json", short(run)))
+    }
+
+    fn running(&self) -> PathBuf {
+        self.folder.join("running")
+    }
+
+    /// Keeps other processes out of a run, for as long as the file that comes back is open.
+    pub(crate) fn claim(&self, run: Hash) -> Result<File> {
+        let folder = self.running();
+        let failed = |cause| Error::file("make", &folder, cause);
+        let mut make = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut make, 0o700);
+        make.recursive(true).create(&folder).map_err(failed)?;
+        let path = folder.join(format!("{}.lock", short(run)));
+        write_private(&path, b"")?;
+        let lock = File::open(&path).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(lock),
+            Err(TryLockError::WouldBlock) => Err(Error::Running(format!("run {}", short(run)))),
+            Err(TryLockError::Error(cause)) => Err(failed(cause)),
+        }
+    }
+
+    /// How runs stand that other processes are in now.
+    pub fn under_way(&self) -> Vec<Status> {
+        let locks = fs::read_dir(self.running()).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut locks: Vec<PathBuf> =
+            locks.filter(|path| path.extension().is_some_and(|end| end == "lock")).collect();
+        locks.sort_unstable();
+        let is_held = |path: &PathBuf| {
+            let lock = File::open(path);
+            lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+        };
+        let held = locks.into_iter().filter(is_held);
+        held.filter_map(|path| Status::read(&path.with_extension("json")).ok()).collect()
     }
 
     /// Its number among those who agreed.
@@ -228,6 +264,11 @@ pub(crate) fn check_private(field: &'static str, path: &Path, forbidden: u32) ->
         crate::error::require(mode & forbidden == 0, field, value, remedy)?;
     }
     Ok(())
+}
+
+/// The beginning of a hash: enough to tell runs of a node apart.
+fn short(run: Hash) -> String {
+    run.to_string()[..12].to_owned()
 }
 
 /// Signatures beside an agreement: who signed, and what.

@@ -105,9 +105,18 @@ pub fn run_by(
     let role = agreement.role_saying(me, options.say.as_deref())?;
     let holding = Holding { function: hand.function.clone(), ..place.holding(&config)? };
     let site = site(agreement, me, &config, role.as_ref())?;
-    let page = config.page.map(Page::listen).transpose()?;
+    let run = agreement.hash()?;
+    let has_others = !place.under_way().is_empty();
+    let _claim = place.claim(run)?;
+    let page = match config.page.map(Page::listen).transpose() {
+        Err(why) if has_others => {
+            tracing::warn!("this run has no page, another one of this node may have it: {why}");
+            None
+        }
+        listened => listened?,
+    };
     let mut ledger = place.open_ledger()?;
-    let begun = ledger.runs()?.contains(&agreement.hash()?);
+    let begun = ledger.runs()?.contains(&run);
     let remedy = "this run has begun here already; run it without that to go on, or agree on a new one to say something";
     require(!begun || options.say.is_none(), "say", options.say.as_deref().unwrap_or_default(), remedy)?;
     let record = |path: &PathBuf| Recorder::open(path, agreement, me, begun);
@@ -124,7 +133,7 @@ pub fn run_by(
     }
     let links = role.links()?;
     let about = (role.called(), role.forecast()?.rounds, &links[..]);
-    let board = Arc::new(Board::new(agreement, me, about, Some(place.status_file()))?);
+    let board = Arc::new(Board::new(agreement, me, about, Some(place.status_file(run)))?);
     board.spent(&ledger)?;
     let pace = Pace {
         answer: Duration::from_secs_f64(agreement.answer),

@@ -40,6 +40,8 @@ struct Stands {
     /// Why nothing is sent from it any more: others have seen more of it than it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     doubted: Option<String>,
+    /// Runs that are under way now.
+    under_way: Vec<Running>,
 }
 
 /// A data set.
@@ -158,15 +160,14 @@ impl fmt::Display for Stands {
                 run.messages
             )?;
         }
-        table(f, &self.budgets)
+        table(f, &self.budgets)?;
+        self.under_way.iter().try_for_each(|run| write!(f, "\n  {run}"))
     }
 }
 
-/// How a node stands that is running.
+/// How a run stands that is under way.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Running {
-    /// It is running.
-    running: bool,
     /// The run.
     run: String,
     /// Names the agreement.
@@ -183,8 +184,6 @@ struct Running {
     connected: Vec<String>,
     /// Neighbours who are not.
     absent: Vec<String>,
-    /// Budgets, and what was spent of them.
-    budgets: Vec<Spent>,
     /// Seconds since 1970, when this was written down ...
     written: u64,
     /// ... and how long ago that was.
@@ -205,20 +204,7 @@ impl Running {
             Phase::Done => "done",
             Phase::Halted => "halted",
         };
-        let spent = |one: &sottovoce_node::Spent| Spent {
-            label: one.label.clone(),
-            observer: one.observer.clone(),
-            spent: one.epsilon,
-            used: one.used,
-            epsilon: one.allowed,
-            delta: one.delta,
-            chances: one.chances,
-            most_chances: one.most,
-            of: if one.of_a_row { "row" } else { "all" },
-            exact: None,
-        };
         Self {
-            running: true,
             run: status.run.clone(),
             agreement: status.agreement.clone(),
             called: status.called.clone(),
@@ -227,7 +213,6 @@ impl Running {
             rounds: status.rounds,
             connected: names(true),
             absent: names(false),
-            budgets: status.budgets.iter().map(spent).collect(),
             written: status.written,
             age: std::time::SystemTime::now()
                 .duration_since(std::time::UNIX_EPOCH)
@@ -241,13 +226,13 @@ impl fmt::Display for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} is {}: round {} of {} ({}), as process {} wrote {} seconds ago\n",
+            "{} is {}: round {} of {} ({}), as process {} wrote {} seconds ago",
             self.run, self.phase, self.round, self.rounds, self.called, self.process, self.age
         )?;
         if !self.absent.is_empty() {
-            writeln!(f, "  not connected: {}", self.absent.join(", "))?;
+            writeln!(f, "    not connected: {}", self.absent.join(", "))?;
         }
-        table(f, &self.budgets)
+        Ok(())
     }
 }
 
@@ -281,13 +266,8 @@ fn table(f: &mut fmt::Formatter<'_>, budgets: &[Spent]) -> fmt::Result {
 impl Status {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let place = Place::open(&self.folder)?;
-        let ledger = match place.look_at_ledger() {
-            // While it runs nobody else reads its ledger; it writes down how it stands.
-            Err(Error::Running(_)) => {
-                return global.print(&Running::of(&sottovoce_node::Status::read(&place.status_file())?));
-            }
-            opened => opened?,
-        };
+        let under_way = place.under_way().iter().map(Running::of).collect();
+        let ledger = place.look_at_ledger()?;
         let mut runs = Vec::new();
         for run in ledger.runs()? {
             let records = ledger.records(run)?;
@@ -320,6 +300,7 @@ impl Status {
             budgets: spent.collect(),
             sets: sets.map(|sets| sets.into_iter().map(held).collect()),
             doubted: doubted.clone(),
+            under_way,
         })?;
         doubted.map_or(Ok(()), |why| Err(Error::Doubted(why).into()))
     }

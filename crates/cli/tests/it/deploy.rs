@@ -110,7 +110,7 @@ fn three_sites_run_what_their_manifests_say() {
     fs::write(&agreement, done(&new)).unwrap();
     for name in names {
         let node = folder.path().join(name).join("node").display().to_string();
-        done(&[words("node agree sign"), vec![node, agreement.display().to_string()]].concat());
+        done(&[words("node agree sign --yes"), vec![node, agreement.display().to_string()]].concat());
     }
     let commands = [of_unit("agreement"), of_container(), of_cluster(CLUSTER)];
     let running: Vec<Child> = names
@@ -182,7 +182,7 @@ fn the_unit_has_no_rights_and_waits_for_what_waiting_mends() {
     }
     assert!(line(&unit, "MemoryMax=").ends_with('G'));
     // The codes that waiting does not mend are those that the program has.
-    let help = done(&words("node --help"));
+    let help = done(&words("node --help")).split_whitespace().collect::<Vec<_>>().join(" ");
     let codes = ["2: bad input", "3: the budget", "4: run it again", "5: peers do not agree"];
     for code in codes.into_iter().chain(["6: over for good", "7: over without", "8: the ledger is damaged"]) {
         assert!(help.contains(code), "{code}: {help}");
@@ -228,13 +228,17 @@ fn containers_have_no_root_no_shell_and_one_replica() {
             "readOnlyRootFilesystem: true",
             "automountServiceAccountToken: false",
             "fsGroupChangePolicy: OnRootMismatch",
-            "ReadWriteOncePod",
         ] {
             assert!(text.contains(setting), "{path}: {setting}");
         }
         assert_eq!(line(&text, "image: sottovoce:"), version, "{path}");
     }
     let cluster = read(CLUSTER);
+    // One pod can mount the volume, and the run takes the one that was made for it.
+    assert_eq!(list(line(&read(SETUP), "accessModes: ")), ["ReadWriteOncePod"]);
+    assert!(
+        read(SETUP).contains("name: state-sottovoce-0") && cluster.contains("{claimName: state-sottovoce-0}")
+    );
     assert_eq!(line(&cluster, "parallelism: "), "1", "two pods are two copies of one key");
     assert_eq!(line(&cluster, "podReplacementPolicy: "), "Failed");
     assert!(cluster.contains("values: [2, 3, 5, 6, 7, 8]") && cluster.contains("restartPolicy: Never"));

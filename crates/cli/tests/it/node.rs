@@ -58,10 +58,10 @@ fn three_organisations_agree_and_see_what_it_would_cost() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     three(here);
-    assert!(done(here, "node agree sign ana mean.toml").contains("waits for ben, eva"));
-    assert!(done(here, "node agree sign ben mean.toml").contains("waits for eva"));
+    assert!(done(here, "node agree sign ana mean.toml --yes").contains("waits for ben, eva"));
+    assert!(done(here, "node agree sign ben mean.toml --yes").contains("waits for eva"));
     assert!(done(here, "node plan eva mean.toml").contains("not signed yet: eva"));
-    assert!(done(here, "node agree sign eva mean.toml").contains("all have signed"));
+    assert!(done(here, "node agree sign eva mean.toml --yes").contains("all have signed"));
     let plan = json(here, "node plan ana mean.toml");
     assert_eq!(plan["affordable"], true);
     assert_eq!(plan["missing"], Value::Array(vec![]));
@@ -107,7 +107,9 @@ fn what_differs_is_named() {
         "{said}"
     );
     // A signature of the one is none of the other.
-    done(here, "node agree sign ana mean.toml");
+    refused(here, "node agree sign ana mean.toml", 2, &["`yes` is missing"]);
+    assert!(!here.join("mean.toml.signed").exists());
+    done(here, "node agree sign ana mean.toml --yes");
     fs::copy(here.join("mean.toml.signed"), here.join("other.toml.signed")).unwrap();
     assert_eq!(json(here, "node plan ana other.toml")["missing"].as_array().unwrap().len(), 3);
 }
@@ -120,11 +122,15 @@ fn what_cannot_be_paid_is_said_beforehand() {
     let config = here.join("ana/node.toml");
     let text = fs::read_to_string(&config).unwrap().replace("epsilon = 8.0", "epsilon = 0.5");
     fs::write(&config, text).unwrap();
-    let plan = json(here, "node plan ana mean.toml");
+    let output = sottovoce(here, "node plan ana mean.toml --json");
+    assert_eq!(output.status.code(), Some(3));
+    let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(plan["affordable"], false);
     let why = plan["refusal"].as_str().unwrap();
     assert!(why.contains("the wire-tapper") && why.contains("`values`") && why.contains("is left"), "{why}");
-    assert!(done(here, "node plan ana mean.toml").contains("CANNOT BE PAID"));
+    let output = sottovoce(here, "node plan ana mean.toml");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("CANNOT BE PAID"));
+    assert_eq!(output.status.code(), Some(3));
 }
 
 #[test]
@@ -138,7 +144,7 @@ fn bad_input_is_named_and_nothing_is_made_of_it() {
     refused(here, "node agree new --name x --peer ana=00@1", 2, &["`key` is 00"]);
     refused(here, "node plan ana nothing.toml", 2, &["nothing.toml"]);
     done(here, "node init zoe");
-    refused(here, "node agree sign zoe mean.toml", 2, &["not among its peers"]);
+    refused(here, "node agree sign zoe mean.toml --yes", 2, &["not among its peers"]);
     assert!(!here.join("mean.toml.signed").exists());
     let text = fs::read_to_string(here.join("mean.toml")).unwrap();
     fs::write(here.join("odd.toml"), text.replace("grid = 0.000244140625", "grid = 0.1")).unwrap();

@@ -53,7 +53,7 @@ fn averaged(folder: &Path) {
         new += &format!(" --peer {name}={}@127.0.0.1:{port}", made["key"].as_str().unwrap());
     }
     fs::write(folder.join("mean.toml"), done(folder, &new)).unwrap();
-    NAMES.iter().for_each(|name| drop(done(folder, &format!("node agree sign {name} mean.toml"))));
+    NAMES.iter().for_each(|name| drop(done(folder, &format!("node agree sign {name} mean.toml --yes"))));
     let start = |name: &&str| {
         let arguments = format!("node run {name} mean.toml --json --record {name}.secret");
         command(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()

@@ -97,11 +97,19 @@ fn documents_have_the_form_that_the_schema_says() {
         held(&fell, &schemas[name], &schemas[name], name).unwrap();
         used.entry(name).or_default().extend(fell.as_object().unwrap().keys().cloned());
     }
+    // A command that comes to nothing prints why.
+    let fault = asked("graph generate --family ring --peers 0 --json").unwrap_err();
+    let failure: Value = serde_json::from_str(&fault.printed).unwrap();
+    held(&failure, &schemas["failure"], &schemas["failure"], "failure").unwrap();
+    assert_eq!(
+        (&failure["failure"]["exit_code"], &failure["failure"]["kind"]),
+        (&2.into(), &"bad-input".into())
+    );
     // Nothing is described that no command prints.
     for (name, schema) in schemas.iter().filter(|(name, _)| {
         // (`serve` prints its document beside other folders, and has a test of its own.)
         // Half the keys of attacks on membership are those of the long one.
-        !["run file", "run quickstart", "audit file", "account file", "plan file", "serve", LONG.0]
+        !["run file", "run quickstart", "audit file", "account file", "plan file", "serve", "failure", LONG.0]
             .contains(&name.as_str())
     }) {
         let printed = &used[name.as_str()];

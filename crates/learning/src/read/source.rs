@@ -34,7 +34,9 @@ fn at_most(reader: impl Read, most: u64) -> Result<Vec<u8>> {
         Error::Format(format!("cannot be read to its end ({error}); check that the file is whole"))
     })?;
     if bytes.len() as u64 > most {
-        return Err(Error::Format(format!("there are more than {most} bytes; give a smaller file, or unpack it first")));
+        return Err(Error::Format(format!(
+            "there are more than {most} bytes; give a smaller file, or unpack it first"
+        )));
     }
     Ok(bytes)
 }

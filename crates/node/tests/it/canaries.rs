@@ -133,7 +133,7 @@ fn run(sites: &Sites) -> Vec<(String, String)> {
                 let answer = sites.get(peer, path);
                 read.extend(answer.map(|text| (format!("{path} of peer {peer}"), text)));
             }
-            let file = std::fs::read_to_string(sites.home(peer).join("status.json"));
+            let file = std::fs::read_to_string(sites.status_file(peer));
             read.extend(file.map(|text| (format!("status.json of peer {peer}"), text)));
         }
     };

@@ -200,6 +200,32 @@ fn whoever_does_not_come_is_named_and_nothing_is_spent() {
     }
 }
 
+/// While a node waits for others, its ledger can be read, and it takes part in another run to the end; then in the first.
+#[test]
+fn who_waits_blocks_nothing() {
+    let town = Town::new(&Setting::loopback(3, RELAYED));
+    let first = town.agreement().hash().unwrap();
+    let texts = ["agreement.toml", "agreement.toml.signed"].map(|file| town.folder.path().join(file));
+    let before = texts.each_ref().map(|path| std::fs::read(path).unwrap());
+    let waiting = town.start(0);
+    until("it waits", || waiting.status().is_some_and(|status| status.phase == Phase::Meeting));
+    // Plans and transcripts read the ledger.
+    assert_eq!(town.place(0).open_ledger().unwrap().records(first).unwrap().len(), 0);
+    let second = town.agree_again().hash().unwrap();
+    all_near(ends(town.start_all()), &town.mean(2), 0.5);
+    assert!(waiting.status().is_some_and(|status| status.phase == Phase::Meeting), "it still waits");
+    for (path, bytes) in texts.iter().zip(before) {
+        std::fs::write(path, bytes).unwrap();
+    }
+    let ended = ends(vec![waiting, town.start(1), town.start(2)]);
+    all_near(ended, &town.mean(2), 0.5);
+    for peer in 0..3 {
+        let ledger = town.place(peer).open_ledger().unwrap();
+        let paid = |run| ledger.records(run).unwrap().iter().filter(|one| one.cost.is_some()).count();
+        assert_eq!([paid(first), paid(second)], [1, 1], "each run was paid once");
+    }
+}
+
 #[test]
 fn different_agreements_are_refused_by_field() {
     let town = Town::new(&Setting { answer: 15.0, ..Setting::loopback(2, RELAYED) });

@@ -344,7 +344,8 @@ fn a_ledger_belongs_to_its_key_and_is_never_begun_twice() {
     assert!(Ledger::open(&path, key(0)).is_err(), "nobody else may have it open");
     drop(open);
     assert_eq!(Ledger::open(&path, key(0)).unwrap().head().count, 0);
-    assert!(std::fs::read_dir(folder.path()).unwrap().count() == 1, "no draft is left");
+    // (Beside it lies the lock by which processes take turns.)
+    assert!(std::fs::read_dir(folder.path()).unwrap().count() == 2, "no draft is left");
 }
 
 #[test]

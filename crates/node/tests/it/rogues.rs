@@ -244,7 +244,7 @@ fn a_run_that_is_over_does_not_begin() {
     refused(&victim, "somebody who is not in this run");
     rogue.say(Frame::Notice(Notice::new(&rogue.key, rogue.run, (1, 0), silent(vec![0])).unwrap()));
     rogue.greet();
-    let Ended::Error(4, message) = victim.end() else { panic!() };
+    let Ended::Error(6, message) = victim.end() else { panic!() };
     assert!(message.contains("over before it began") && message.contains("signed by p1"), "{message}");
     let ledger = town.place(0).open_ledger().unwrap();
     assert!(ledger.spent("values").unwrap().iter().all(|(_, _, loss, _)| *loss == 0.0));

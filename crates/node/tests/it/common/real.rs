@@ -123,6 +123,19 @@ impl Town {
         }
     }
 
+    /// Another agreement of everybody, at other ports; from now on it is what peers that are started take part in.
+    pub(crate) fn agree_again(&self) -> Agreement {
+        let mut text = std::fs::read_to_string(self.folder.path().join("agreement.toml")).unwrap();
+        text = text.replace("nonce = '1'", "nonce = '2'");
+        for (old, port) in self.agreement().peers.iter().zip(ports(self.peers)) {
+            text = text.replace(&old.address, &format!("127.0.0.1:{port}"));
+        }
+        std::fs::remove_file(self.folder.path().join("agreement.toml.signed")).unwrap();
+        std::fs::write(self.folder.path().join("agreement.toml"), &text).unwrap();
+        self.sign(&text);
+        Agreement::parse(&text).unwrap()
+    }
+
     pub(crate) fn agreement(&self) -> Agreement {
         Agreement::parse(&std::fs::read_to_string(self.folder.path().join("agreement.toml")).unwrap())
             .unwrap()
@@ -213,7 +226,7 @@ impl Process {
 
     /// How a peer said that it stands, if it has.
     pub(crate) fn status(&self) -> Option<sottovoce_node::Status> {
-        sottovoce_node::Status::read(&self.home.join("status.json")).ok()
+        Place::open(&self.home).ok()?.under_way().pop()
     }
 
     /// Waits for its end.

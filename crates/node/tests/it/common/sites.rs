@@ -67,6 +67,10 @@ impl Sites {
         self.folder.path().join(peer.to_string())
     }
 
+    pub(crate) fn status_file(&self, peer: usize) -> PathBuf {
+        self.place(peer).status_file(self.agreement.hash().unwrap())
+    }
+
     pub(crate) fn place(&self, peer: usize) -> Place {
         Place::open(&self.home(peer)).unwrap()
     }
