@@ -124,13 +124,16 @@ fn done(words: Vec<OsString>, given: impl FnOnce(&mut Global)) -> Result<(), Fau
             given(&mut cli.global);
             run(&cli, &matches, &command)
         }
-        Err(error) => {
-            let fault = Fault::new(help::text(&error), error.exit_code() as u8);
-            Err(Fault { field: of_clap(&error), ..fault })
-        }
+        Err(error) => Err(unread(&error)),
     };
     COMMAND.set(Some(command));
     told
+}
+
+/// A command line that cannot be read.
+pub(crate) fn unread(error: &clap::Error) -> Fault {
+    let fault = Fault::new(help::text(error), error.exit_code() as u8);
+    Fault { field: of_clap(error), ..fault }
 }
 
 fn run(cli: &Cli, matches: &ArgMatches, command: &clap::Command) -> Result<(), Fault> {

@@ -70,7 +70,7 @@ struct Cli {
 }
 
 /// Options of every command.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Global {
     /// Print one JSON document and nothing else on standard output (its form: `sottovoce schema`).
     #[arg(long, global = true, help_heading = GLOBAL)]
@@ -190,7 +190,16 @@ fn read(words: Vec<OsString>, command: &mut clap::Command) -> Result<(Cli, ArgMa
 pub fn main() -> ExitCode {
     let mut command = command();
     let read = read(std::env::args_os().skip(1).collect(), &mut command);
-    let (cli, matches) = read.unwrap_or_else(|error| help::show(&error));
+    let (cli, matches) = read.unwrap_or_else(|error| {
+        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+        if error.use_stderr() && words.iter().any(|word| word == "--json") {
+            let fault = ask::unread(&error);
+            let global = Global { words, ..Global::default() };
+            let document = exit::document(&anyhow::Error::msg(fault.message.clone()), &fault);
+            print_failure(&global, &document);
+        }
+        help::show(&error)
+    });
     #[cfg(feature = "node")]
     if matches!(cli.command, Command::Node(_)) {
         sottovoce_node::guard_memory();
@@ -207,12 +216,17 @@ pub fn main() -> ExitCode {
             output::say(&fault.message);
             // One document: a result that was printed before says enough.
             if cli.global.json && !output::was_written() {
-                let document = cli.global.document(&exit::document(&error, &fault));
-                _ = document.and_then(|text| output::write(format!("{text}\n").as_bytes()));
+                print_failure(&cli.global, &exit::document(&error, &fault));
             }
             ExitCode::from(fault.code)
         }
     }
+}
+
+/// Whether anybody reads it does not matter.
+fn print_failure(global: &Global, failure: &exit::Failure) {
+    let document = global.document(failure);
+    _ = document.and_then(|text| output::write(format!("{text}\n").as_bytes()));
 }
 
 impl Cli {

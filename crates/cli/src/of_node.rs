@@ -17,7 +17,8 @@ struct Head {
 
 /// Whether a node wrote this file. What cannot be read is left to whoever reads it.
 pub(crate) fn is(path: &Path) -> bool {
-    std::fs::read(path).is_ok_and(|text| serde_json::from_slice::<Head>(&text).is_ok())
+    sottovoce_fault::file::read("file", path, u64::MAX)
+        .is_ok_and(|text| serde_json::from_slice::<Head>(&text).is_ok())
 }
 
 /// What a node's run revealed.

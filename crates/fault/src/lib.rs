@@ -4,6 +4,7 @@
 //! crate found it. So a command line can print it, and another language can show it beside the field of a form. Nothing is wrong where work is [stopped](stop).
 
 pub mod decimal;
+pub mod file;
 pub mod stop;
 
 use std::fmt::Display;

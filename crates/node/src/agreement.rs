@@ -148,6 +148,15 @@ impl Agreement {
             "named twice",
             remedy,
         )?;
+        for peer in &self.peers {
+            let plain = !peer.address.chars().any(char::is_control) && !peer.address.ends_with(":0");
+            require(
+                plain,
+                "address",
+                format_args!("{:?}", peer.address),
+                "give HOST:PORT, with a port above 0",
+            )?;
+        }
         for name in self.names().iter().chain([&self.name]) {
             let plain = !name.is_empty() && name.len() <= 128 && !name.chars().any(char::is_control);
             let remedy = "give 1 to 128 letters, without line breaks and the like";

@@ -171,7 +171,10 @@ impl Driver {
         let declared: Vec<Observer> = known.map(|one| one.observer).collect();
         let cost = part.cost(&declared)?;
         let steps = part.steps(holding)?;
-        let (host, dues) = part.open(ledger, holding)?;
+        let (mut host, dues) = part.open(ledger, holding)?;
+        if !host.has_begun() {
+            host.rehearse()?;
+        }
         let driver = open()?;
         let (asks, made) = stepper(steps, driver.events.clone());
         let (ledger, run) = (host.ledger(), host.run());
@@ -194,6 +197,7 @@ impl Driver {
             over: false,
             postponed: 0,
             signed: None,
+            stood_still: None,
             driver,
         };
         running.alarm(running.driver.pace.meeting, Alarm::Meeting);
@@ -258,6 +262,8 @@ struct Running<P: Part> {
     postponed: u32,
     /// When everybody's numbers were signed.
     signed: Option<Instant>,
+    /// When this process last went on after it had stood still for half a round.
+    stood_still: Option<Instant>,
     driver: Driver,
 }
 
@@ -281,8 +287,14 @@ impl<P: Part> Running<P> {
                 }
                 Stands::Going { .. } => self.next(None)?,
                 Stands::Halted { round, .. } => {
-                    let missing: Vec<Peer> = self.missing.iter().copied().collect();
+                    let mut missing: Vec<Peer> = self.missing.iter().copied().collect();
                     let key = self.host.ledger().key();
+                    // Others have given this peer up, and not the other way round.
+                    if self.stood_still.is_some_and(|when| when.elapsed() < 2 * self.patience()) {
+                        let me = self.host.ledger().name();
+                        missing =
+                            self.host.roster().iter().position(|name| *name == me).into_iter().collect();
+                    }
                     if let Some(notice) = self.bulletin.report_silence(round as u64, &missing, key)? {
                         self.pass_on(&notice, None)?;
                     }
@@ -329,6 +341,7 @@ impl<P: Part> Running<P> {
         self.part_ways()?;
         let unanswered: BTreeSet<Peer> = before.into_iter().map(|(peer, _)| peer).collect();
         let cause = if matches!(stands, Stands::Halted { .. }) { self.bulletin.cause() } else { None };
+        cause.iter().for_each(|cause| self.driver.board.cause(cause));
         let (unanswered, held_by) = (unanswered.into_iter().collect(), self.bulletin.results());
         Ok(Ended { stands, unanswered, cause, held_by, trouble: None, remark: None, took })
     }
@@ -336,7 +349,7 @@ impl<P: Part> Running<P> {
     /// What happens after the result. Others may do what they like by now, and its user may stop it: that ends the waiting, and takes nothing back.
     fn stays(&mut self, until: Instant) -> Result<bool> {
         match self.next(Some(until)) {
-            Err(why @ (Error::Halted { .. } | Error::Disagreement(_))) => {
+            Err(why @ (Error::Halted { .. } | Error::Disagreement(_) | Error::RunsTwice)) => {
                 tracing::warn!("the run is over here, and others are waited for no longer: {why}");
                 Ok(false)
             }
@@ -363,7 +376,14 @@ impl<P: Part> Running<P> {
             .then(|| *self.signed.get_or_insert_with(Instant::now));
         let pause = match signed {
             Some(since) if since.elapsed() < SETTLES => None,
-            _ => self.host.give_way(&self.cost)?,
+            _ => {
+                let (gave, pause) = self.host.give_way();
+                if gave && !self.host.has_begun() {
+                    self.cost = self.part.cost(&self.host.declared()?)?;
+                    self.host.affords(&self.cost)?;
+                }
+                pause
+            }
         };
         let now = Instant::now();
         if until.is_some_and(|until| now >= until) {
@@ -371,6 +391,9 @@ impl<P: Part> Running<P> {
         }
         let first = self.alarms.first_key_value().map(|(&(time, _), _)| time);
         if let Some(first) = first.filter(|first| *first <= now) {
+            if now - first > self.patience() / 2 {
+                self.stood_still = Some(now);
+            }
             match self.alarms.pop_first() {
                 // This process stood still: what others have sent meanwhile is read before anybody is given up.
                 Some((_, alarm @ Alarm::Timer(_)))
@@ -471,9 +494,7 @@ impl<P: Part> Running<P> {
             }
         };
         if news.twin {
-            return Err(Error::Disagreement(
-                "this node's key runs in another process as well, on this machine or another: stop one of them".to_owned(),
-            ));
+            return Err(Error::RunsTwice);
         }
         // What was signed here is new to the one who handed something over, too.
         let me = self.host.ledger().name();

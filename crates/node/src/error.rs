@@ -48,7 +48,7 @@ pub enum Error {
         left: String,
     },
     /// The ledger could not be read or written. Nothing was sent that it does not hold.
-    #[error("{what}: {cause}; nothing was sent")]
+    #[error("{what}: {cause}; nothing is sent that is not stored")]
     Storage {
         /// What failed.
         what: String,
@@ -56,8 +56,11 @@ pub enum Error {
         cause: String,
     },
     /// Another process has the ledger open, or is in the run.
-    #[error("{0} is open in another process: the node is running already; nothing was sent")]
+    #[error("{0} is open in another process")]
     Running(String),
+    /// This node's key is in use by another process, here or elsewhere.
+    #[error("this node's key runs in another process as well, on this machine or another")]
+    RunsTwice,
     /// Others have seen more of this peer than its ledger holds.
     #[error("{0}")]
     Doubted(String),
@@ -130,6 +133,17 @@ impl Error {
         Self::storage(format!("could not {what} {}", path.display()), cause)
     }
 
+    /// The same of a place that a user names: one that is not there, or is something else, is no matter of the disk.
+    pub(crate) fn place(field: &'static str, path: &Path, cause: &std::io::Error) -> Self {
+        use std::io::ErrorKind::{AlreadyExists, InvalidInput, IsADirectory, NotADirectory, NotFound};
+        match cause.kind() {
+            NotFound | NotADirectory | IsADirectory | AlreadyExists | InvalidInput => {
+                Self::parameter(field, path.display(), format!("{cause}; give another place"))
+            }
+            _ => Self::file("make", path, cause),
+        }
+    }
+
     /// What it is for a program: a word, what a command that meets it exits with, and what to do next.
     fn outcome(&self) -> (&'static str, u8, &'static str) {
         match self {
@@ -146,6 +160,7 @@ impl Error {
                 ("run-again", 4, "run it again: the same run goes on")
             }
             Self::Elsewhere { code, .. } => ("elsewhere", *code, "see the message of that process"),
+            Self::RunsTwice => ("runs-twice", 5, "stop one of the two, and run the other again"),
             Self::Doubted(_) => ("old-ledger", 5, "bring the newest ledger back"),
             Self::Disagreement(_) | Self::OtherRun { .. } => {
                 ("disagreement", 5, "compare with the others what was agreed on, and sign it again")

@@ -182,16 +182,7 @@ impl Holding {
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>> {
-    let unread = |cause| {
-        let remedy = format!("it cannot be read ({cause}); see `values` in node.toml");
-        Error::parameter("values", path.display(), remedy)
-    };
-    let length = fs::metadata(path).map_err(unread)?.len();
-    require(length <= MOST, "values", path.display(), "it is larger than a gigabyte")?;
-    // A pipe or a device would be waited for, or never end.
-    let kind = fs::metadata(path).map_err(unread)?;
-    require(kind.is_file(), "values", path.display(), "it is no file; give one, or a folder of files")?;
-    fs::read(path).map_err(unread)
+    Ok(sottovoce_fault::file::read("values", path, MOST)?)
 }
 
 /// The name of what a file of text says, whatever is between its numbers and however they are written.

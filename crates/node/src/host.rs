@@ -10,7 +10,9 @@ use sottovoce_protocol::{
 use crate::book::{Asked, Book};
 use crate::frame::{MARKS, Opened, Vouched};
 use crate::ledger::{Covered, Heard, Page, Said, Waiting, encode, encode_onto, salt};
-use crate::{Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Notice, Parcel, Result, VERSION};
+use crate::{
+    Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Notice, Observer, Parcel, Result, VERSION,
+};
 
 /// What a host has to know of a run besides its machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,14 +163,27 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         &self.ledger
     }
 
-    /// Gives the ledger up between two steps, if another process waits for it; how long until that is to be looked at again.
-    /// Before the run begins it is taken back at once: who can no longer pay leaves before others begin.
-    pub(crate) fn give_way(&mut self, cost: &Cost) -> Result<Option<std::time::Duration>> {
-        if self.ledger.give_way() && !self.has_begun() {
-            self.ledger.refresh()?;
-            self.ledger.affords(&self.terms.label, &[], cost)?;
-        }
-        Ok(self.ledger.pause())
+    /// Gives the ledger up between two steps, if another process waits for it: whether it did, and how long until that is to be looked at again.
+    pub(crate) fn give_way(&mut self) -> (bool, Option<std::time::Duration>) {
+        (self.ledger.give_way(), self.ledger.pause())
+    }
+
+    /// Takes the ledger back: who has a budget of this data set by now.
+    pub(crate) fn declared(&mut self) -> Result<Vec<Observer>> {
+        self.ledger.refresh()?;
+        let known = self.ledger.budgets()?.into_iter().filter(|one| one.label == self.terms.label);
+        Ok(known.map(|one| one.observer).collect())
+    }
+
+    /// Refuses a cost that cannot be paid.
+    pub(crate) fn affords(&self, cost: &Cost) -> Result<()> {
+        self.ledger.affords(&self.terms.label, &[], cost)
+    }
+
+    /// Writes as much as the first step will, and takes it back: a disk that is full is found before others begin.
+    pub(crate) fn rehearse(&mut self) -> Result<()> {
+        let state = postcard::to_allocvec(&*self.machine.stands())?.len();
+        self.ledger.rehearse(state * (2 + self.neighbours().len()))
     }
 
     /// The hash of what was agreed on.

@@ -104,6 +104,15 @@ impl Key {
 
     /// Reads one; refuses a file that others can read.
     pub fn read(path: &Path) -> Result<Self> {
+        let read = Self::read_once(path);
+        wipe_stack();
+        read
+    }
+
+    #[inline(never)]
+    fn read_once(path: &Path) -> Result<Self> {
+        let is_file = std::fs::metadata(path).is_ok_and(|known| known.is_file());
+        crate::error::require(is_file, "key", path.display(), "it is no file; bring the key back")?;
         let mut file = File::open(path).map_err(|cause| Error::file("open", path, cause))?;
         #[cfg(unix)]
         {
@@ -155,6 +164,13 @@ impl Key {
         let secret = Hash::labelled("sottovoce pair secret", &[&shared, &low.0, &high.0, &run.0]);
         Ok(Secret::new(secret.0))
     }
+}
+
+/// Writes over the part of this thread's stack that calls until now have used: what was moved through it stays there.
+#[inline(never)]
+pub(crate) fn wipe_stack() {
+    let mut used = Zeroizing::new([1_u8; 1 << 16]);
+    std::hint::black_box(&mut used);
 }
 
 /// Keeps this process's memory, keys in it, out of core dumps and from other processes of the same user.

@@ -40,6 +40,8 @@ use crate::{
 type Bytes32 = &'static [u8; 32];
 
 const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
+/// What a rehearsal writes.
+const ROOM: &str = "room";
 const CHAIN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("chain");
 
 /// Bytes of pages that are kept in memory: what a node reads is what it has just written.
@@ -590,6 +592,17 @@ impl Ledger {
     /// Messages to a peer that it has not answered, in order.
     pub(crate) fn waiting(&self, run: Hash, to: Peer) -> Result<Vec<Waiting>> {
         self.turns.read()?.open_table(RUNS)?.waiting(run, to)
+    }
+
+    /// Writes so many bytes, and takes them back.
+    pub(crate) fn rehearse(&mut self, bytes: usize) -> Result<()> {
+        self.refresh()?;
+        let write = self.write()?;
+        write.open_table(META)?.insert(ROOM, &vec![0; bytes][..])?;
+        write.commit()?;
+        let write = self.write()?;
+        write.open_table(META)?.remove(ROOM)?;
+        Ok(write.commit()?)
     }
 
     /// Stores a step: all of it, or nothing. Its mark.

@@ -91,7 +91,7 @@ impl Place {
         let mut make = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut make, 0o700);
-        make.create(folder).map_err(|cause| Error::file("make", folder, cause))?;
+        make.create(folder).map_err(|cause| Error::place("folder", folder, &cause))?;
         let place = Self { folder: folder.to_owned(), key: OnceLock::new() };
         // A folder that is not whole would be in the way of the next try.
         let name = place.fill(spent).inspect_err(|_| drop(fs::remove_dir_all(folder)))?;
@@ -153,16 +153,14 @@ impl Place {
     /// What it holds.
     pub fn config(&self) -> Result<Config> {
         let path = self.config_file();
-        let unread = |cause| {
-            Error::parameter(
-                "node.toml",
-                path.display(),
-                format!("it cannot be read ({cause}); bring it back"),
-            )
-        };
-        let text = fs::read_to_string(&path).map_err(unread)?;
-        toml::from_str(&text)
-            .map_err(|problem| Error::parameter("node.toml", path.display(), problem.to_string().trim_end()))
+        let text = sottovoce_fault::file::text("node.toml", &path, MOST)?;
+        let config: Config = toml::from_str(&text).map_err(|problem| {
+            Error::parameter("node.toml", path.display(), problem.to_string().trim_end())
+        })?;
+        let plain = !config.label.is_empty() && !config.label.chars().any(char::is_control);
+        let remedy = "name the data set in one line";
+        crate::error::require(plain, "label", format_args!("{:?}", config.label), remedy)?;
+        Ok(config)
     }
 
     /// What it brings along.
@@ -266,6 +264,9 @@ pub(crate) fn check_private(field: &'static str, path: &Path, forbidden: u32) ->
     Ok(())
 }
 
+/// Bytes of the longest file of settings or signatures.
+const MOST: u64 = 1 << 24;
+
 /// The beginning of a hash: enough to tell runs of a node apart.
 fn short(run: Hash) -> String {
     run.to_string()[..12].to_owned()
@@ -281,13 +282,12 @@ pub struct Signatures {
 impl Signatures {
     /// Reads a file; one that is not there has none.
     pub fn read(path: &Path) -> Result<Self> {
-        match fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text).map_err(|problem| {
-                Error::parameter("signatures", path.display(), problem.to_string().trim_end())
-            }),
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(cause) => Err(Error::file("read", path, cause)),
+        if !path.exists() {
+            return Ok(Self::default());
         }
+        let text = sottovoce_fault::file::text("signatures", path, MOST)?;
+        toml::from_str(&text)
+            .map_err(|problem| Error::parameter("signatures", path.display(), problem.to_string().trim_end()))
     }
 
     /// Adds one, and writes all: the file is whole at every moment.

@@ -77,7 +77,7 @@ impl Recorder {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         }
-        let mut file = options.open(path).map_err(failed("open"))?;
+        let mut file = options.open(path).map_err(|cause| Error::place("record", path, &cause))?;
         private(&file, path)?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed("read"))?;

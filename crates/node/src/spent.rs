@@ -70,8 +70,7 @@ impl Spending {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self> {
         let refused = |remedy: String| Error::parameter("spent", path.display(), remedy);
-        let text = std::fs::read(path)
-            .map_err(|cause| refused(format!("it cannot be read ({cause}); check the name")))?;
+        let text = sottovoce_fault::file::read("spent", path, 1 << 30)?;
         let export: Export = serde_json::from_slice(&text).map_err(|problem| {
             refused(format!("give what `node status --json --files` prints ({problem})"))
         })?;

@@ -103,17 +103,7 @@ struct Diff {
 
 /// Reads an agreement.
 pub(super) fn read(path: &Path) -> anyhow::Result<Agreement> {
-    let refused = |why: String| {
-        let remedy = format!("it cannot be read ({why}); give the file that all have agreed on");
-        Error::from(sottovoce_fault::Parameter::new("agreement", path.display(), remedy))
-    };
-    let file = std::fs::File::open(path).map_err(|cause| refused(cause.to_string()))?;
-    let known = file.metadata().map_err(|cause| refused(cause.to_string()))?;
-    // A device never ends, and a pipe may never begin.
-    if !known.is_file() || known.len() > MOST {
-        return Err(refused(format!("it is no file of at most {MOST} bytes")).into());
-    }
-    let text = std::io::read_to_string(file).map_err(|cause| refused(cause.to_string()))?;
+    let text = sottovoce_fault::file::text("agreement", path, MOST).map_err(Error::from)?;
     Ok(Agreement::parse(&text)?)
 }
 

@@ -296,7 +296,7 @@ impl Demo {
     /// Keys, values, an agreement that all sign.
     fn prepare(&self, held: &Held) -> anyhow::Result<(Agreement, PathBuf)> {
         if !(self.epsilon > 0.0 && self.epsilon < 1e6) {
-            bail!("`epsilon` is {}: give a number above 0", self.epsilon);
+            bail!("`epsilon` is {}: give a number above 0, and below a million", self.epsilon);
         }
         std::fs::create_dir(&self.out).with_context(|| {
             format!("could not make {}; give another folder by --out", self.out.display())

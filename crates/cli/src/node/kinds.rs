@@ -121,6 +121,9 @@ impl Kind {
         let steps = (8 * peers.len()).to_string();
         let (before, after) = head.split_once("# PEERS\n\n").unwrap_or((&head, ""));
         let members: String = peers.iter().map(member).collect();
-        Ok(format!("{before}{members}{after}{}", terms.experiment.replace("STEPS", &steps)))
+        let terms = terms.experiment.replace("STEPS", &steps);
+        // Of two peers one cannot hide from the other: only somebody who is neither is kept out.
+        let terms = if peers.len() == 2 { terms.replace("colluders = 1", "colluders = 0") } else { terms };
+        Ok(format!("{before}{members}{after}{terms}"))
     }
 }

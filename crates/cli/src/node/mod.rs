@@ -78,11 +78,11 @@ fn said(file: Option<&Path>) -> anyhow::Result<Option<String>> {
         if std::io::stdin().is_terminal() {
             crate::output::say("what is to be said, in one line:");
         }
-        std::io::read_to_string(std::io::stdin().take(MOST))
+        let text = std::io::read_to_string(std::io::stdin().take(MOST));
+        text.context("`say` is -: standard input cannot be read")?
     } else {
-        std::fs::File::open(file).and_then(|file| std::io::read_to_string(file.take(MOST)))
+        sottovoce_fault::file::text("say", file, MOST).map_err(sottovoce_node::Error::from)?
     };
-    let text = text.with_context(|| format!("`say` is {}: it cannot be read", file.display()))?;
     Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
 }
 

@@ -52,6 +52,8 @@ pub(super) struct Planned {
     /// What its owner should know of what the node holds: values that would be clipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     remark: Option<String>,
+    /// Whether it has begun here, and is paid for.
+    begun: bool,
     /// The epsilon that was agreed on as a target, where one was.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<f64>,
@@ -115,7 +117,11 @@ impl fmt::Display for Planned {
                 worst.delta
             )
         });
-        let can = if self.affordable { "can be paid" } else { "CANNOT BE PAID" };
+        let can = match (self.begun, self.affordable) {
+            (true, _) => "has begun here, and is paid for",
+            (false, true) => "can be paid",
+            (false, false) => "CANNOT BE PAID",
+        };
         writeln!(f, "{worst}; the run {can}\n")?;
         writeln!(f, "  {:<24} {:^32} {:^32}", "", "this run, if that one is", "all runs")?;
         write!(f, "  {:<24} {:>10} {:>10} {:>10}", "who", "honest", "malicious", "vanishing")?;
@@ -220,7 +226,10 @@ impl Planned {
         let spent = ledger.budgets()?;
         let known = spent.iter().filter(|one| one.label == config.label).map(|one| one.observer.clone());
         let cost = part.cost(&known.collect::<Vec<_>>())?;
-        let (then, refused) = match ledger.foresee(&config.label, &budgets, &cost) {
+        // What has begun is paid for.
+        let begun = ledger.runs()?.contains(&agreement.hash()?);
+        let foreseen = if begun { Ok(spent.clone()) } else { ledger.foresee(&config.label, &budgets, &cost) };
+        let (then, refused) = match foreseen {
             Ok(then) => (then, None),
             Err(error @ (Error::Overspent { .. } | Error::Parameter(_))) => (Vec::new(), Some(error)),
             Err(error) => return Err(error.into()),
@@ -258,6 +267,7 @@ impl Planned {
             refusal: refused.as_ref().map(ToString::to_string),
             refused,
             remark,
+            begun,
             target: agreement
                 .experiment
                 .get("target")

@@ -66,6 +66,9 @@ struct Ran {
     releases: usize,
     /// Messages that were sent.
     messages: usize,
+    /// Who stopped responding first, where that has ended the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
 }
 
 /// A budget.
@@ -159,6 +162,7 @@ impl fmt::Display for Stands {
                 run.releases,
                 run.messages
             )?;
+            run.cause.iter().try_for_each(|cause| writeln!(f, "      {cause}"))?;
         }
         table(f, &self.budgets)?;
         self.under_way.iter().try_for_each(|run| write!(f, "\n  {run}"))
@@ -276,6 +280,9 @@ impl Status {
                 steps: records.len(),
                 releases: records.iter().map(|record| record.releases.len()).sum(),
                 messages: records.iter().map(|record| record.said.len()).sum(),
+                cause: sottovoce_node::Status::read(&place.status_file(run))
+                    .ok()
+                    .and_then(|known| known.cause),
             });
         }
         let spent = ledger.budgets()?.into_iter().map(|one| Spent {

@@ -98,13 +98,20 @@ fn documents_have_the_form_that_the_schema_says() {
         used.entry(name).or_default().extend(fell.as_object().unwrap().keys().cloned());
     }
     // A command that comes to nothing prints why.
-    let fault = asked("graph generate --family ring --peers 0 --json").unwrap_err();
-    let failure: Value = serde_json::from_str(&fault.printed).unwrap();
-    held(&failure, &schemas["failure"], &schemas["failure"], "failure").unwrap();
-    assert_eq!(
-        (&failure["failure"]["exit_code"], &failure["failure"]["kind"]),
-        (&2.into(), &"bad-input".into())
-    );
+    for line in
+        ["graph generate --family ring --peers 0 --json", "graph generate --what 3 --json", "--json frob"]
+    {
+        let output = assert_cmd::Command::cargo_bin("sottovoce")
+            .unwrap()
+            .args(line.split_whitespace())
+            .output()
+            .unwrap();
+        let failure: Value = serde_json::from_slice(&output.stdout).unwrap();
+        held(&failure, &schemas["failure"], &schemas["failure"], "failure").unwrap();
+        let told = &failure["failure"];
+        assert_eq!((&told["exit_code"], &told["kind"]), (&2.into(), &"bad-input".into()));
+        assert_eq!(output.status.code(), Some(2));
+    }
     // Nothing is described that no command prints.
     for (name, schema) in schemas.iter().filter(|(name, _)| {
         // (`serve` prints its document beside other folders, and has a test of its own.)

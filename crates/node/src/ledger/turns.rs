@@ -12,6 +12,8 @@ use crate::{Error, Result};
 
 /// How long another process is waited for: it may be in the middle of a step.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same where a run goes on: what ends it are its own deadlines, and no reader that was stopped.
+const AGAIN_PATIENCE: Duration = Duration::from_secs(3600);
 /// Between two tries.
 const AGAIN: Duration = Duration::from_millis(4);
 /// How often somebody is looked for: seldom, and more often after somebody has come.
@@ -46,7 +48,7 @@ impl Turns {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let lock = options.open(&name).map_err(|cause| Error::file("open", &name, cause))?;
-        let database = take(path, &lock)?;
+        let database = take(path, &lock, PATIENCE)?;
         Ok(Self { file: Some((path.to_owned(), lock)), ..Self::alone(database) })
     }
 
@@ -57,7 +59,7 @@ impl Turns {
             let Some((path, lock)) = &self.file else {
                 return Err(Error::storage("the ledger", "it was given up"));
             };
-            *open = Some(take(path, lock)?);
+            *open = Some(take(path, lock, AGAIN_PATIENCE)?);
         }
         RefMut::filter_map(open, Option::as_mut).map_err(|_| Error::storage("the ledger", "it was given up"))
     }
@@ -97,8 +99,8 @@ impl Turns {
 }
 
 /// Opens a file once nobody else has it. Who has it sees the lock meanwhile.
-fn take(path: &Path, lock: &File) -> Result<Database> {
-    let until = Instant::now() + PATIENCE;
+fn take(path: &Path, lock: &File, patience: Duration) -> Result<Database> {
+    let until = Instant::now() + patience;
     let running = || Error::Running(path.display().to_string());
     while let Err(TryLockError::WouldBlock) = lock.try_lock() {
         if Instant::now() > until {

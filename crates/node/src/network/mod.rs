@@ -178,7 +178,12 @@ async fn endpoint(key: &Key, place: &Site) -> Result<Endpoint> {
         .clear_ip_transports()
         .bind_addr(place.bind)
         .map_err(|why| failed("no such address", &why))?;
-    let endpoint = builder.bind().await.map_err(|why| failed("this address cannot be listened on; if another program or run has it, agree on another port", &why))?;
+    let endpoint = builder.bind().await.map_err(|why| {
+        failed(
+            "this address cannot be listened on; if another program or run has it, agree on another port",
+            &why,
+        )
+    })?;
     if place.local {
         let failed = |why: &dyn std::fmt::Display| {
             let remedy = format!(

@@ -33,6 +33,8 @@ use crate::{
 };
 
 const SCHEMA_VERSION: u32 = 1;
+/// Bytes of the longest file.
+const MOST: u64 = 1 << 33;
 
 /// A peer's record of a run, as a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -179,13 +181,7 @@ impl Transcript {
 
     /// Reads a file, if it is what its owner signed.
     pub fn read(path: &Path) -> Result<Read> {
-        let text = std::fs::read(path).map_err(|cause| {
-            Error::parameter(
-                "transcript",
-                path.display(),
-                format!("it cannot be read ({cause}); check the name"),
-            )
-        })?;
+        let text = sottovoce_fault::file::read("transcript", path, MOST)?;
         Self::parse(&text).map_err(|problem| match problem {
             Error::Parameter(fault) if fault.field == "transcript" => Error::parameter(
                 "transcript",

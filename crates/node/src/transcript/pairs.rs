@@ -28,9 +28,15 @@ type Place = (Peer, Peer, u64);
 pub fn together(files: &[Read], finished: &[bool]) -> Result<Together> {
     let Some(first) = files.first() else { return Ok(Together::default()) };
     let run = first.agreement.hash()?;
-    for file in files {
+    for (i, file) in files.iter().enumerate() {
         let same = file.agreement.hash()? == run;
         require(same, "transcript", "of several agreements", "give the files of one run")?;
+        // (Two of one peer that differ are worth comparing.)
+        let again = files[..i].iter().any(|other| {
+            other.peer == file.peer && heads(std::slice::from_ref(other)) == heads(std::slice::from_ref(file))
+        });
+        let name = &file.agreement.peers[file.peer].name;
+        require(!again, "transcript", format_args!("that of {name} twice"), "give each file once")?;
     }
     let names = first.agreement.names();
     let mut all = Together::default();

@@ -315,6 +315,8 @@ fn a_chain_that_was_written_anew_does_not_fit_what_others_heard() {
     assert!(read(&anew).judge().unwrap().problems.is_empty(), "alone it stands");
     let mut all: Vec<Read> = files.iter().map(read).collect();
     assert!(together(&all, &[true; PEERS]).unwrap().problems.is_empty());
+    let twice = together(&[all[0].clone(), all[0].clone()], &[true, true]).unwrap_err().to_string();
+    assert!(twice.contains("twice"), "{twice}");
     all[1] = read(&anew);
     let problems = together(&all, &[true; PEERS]).unwrap().problems.join("\n");
     assert!(problems.contains("it was written anew"), "{problems}");

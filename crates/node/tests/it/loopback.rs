@@ -142,7 +142,10 @@ fn a_pause_is_waited_for_and_silence_is_named() {
             other => panic!("{other:?}"),
         }
     }
-    drop(silent);
+    // Who stood still blames nobody else for it.
+    let silent = silent.unwrap();
+    silent.signal("-CONT");
+    assert_eq!(silent.end(), Ended::Halted("[2]".to_owned()));
 }
 
 #[test]
@@ -224,6 +227,63 @@ fn who_waits_blocks_nothing() {
         let paid = |run| ledger.records(run).unwrap().iter().filter(|one| one.cost.is_some()).count();
         assert_eq!([paid(first), paid(second)], [1, 1], "each run was paid once");
     }
+}
+
+/// An agreement with further peers, who get budgets of their own: who waits in an earlier one goes on waiting, and pays towards all of them.
+#[test]
+fn budgets_of_another_run_do_not_end_the_one_that_waits() {
+    let setting = Setting {
+        edges: "[['p0','p1'],['p1','p2'],['p2','p3'],['p3','p0']]",
+        ..Setting::loopback(4, RELAYED)
+    };
+    let town = Town::new(&setting);
+    let all = std::fs::read_to_string(town.folder.path().join("agreement.toml")).unwrap();
+    // The first one is of two peers; a third has a budget from the second on.
+    let (head, members) = all.split_once("[[peers]]").unwrap();
+    let members: Vec<&str> = members.split("[[peers]]").collect();
+    let (last, experiment) = members[3].split_once("[experiment]").unwrap();
+    assert!(last.contains("p3"));
+    let edges = head.lines().find(|line| line.starts_with("edges")).unwrap();
+    let of = |peers: &[usize], nonce: &str, old: Option<&str>| {
+        let head =
+            head.replace(edges, "edges = 'complete'").replace("nonce = '1'", &format!("nonce = '{nonce}'"));
+        let listed: String = peers
+            .iter()
+            .map(|&peer| format!("[[peers]]{}", members[peer].split("[experiment]").next().unwrap()))
+            .collect();
+        let port = old.map(|_| sottovoce_testing::ports(1)[0]);
+        let text = format!("{head}{listed}[experiment]{experiment}");
+        port.map_or(text.clone(), |port| {
+            text.replace(&town.agreement().peers[0].address, &format!("127.0.0.1:{port}"))
+        })
+    };
+    let write = |text: &str, peers: &[usize]| {
+        for &home in peers {
+            std::fs::write(town.home(home).join("agreement.toml"), text).unwrap();
+            let agreement = sottovoce_node::Agreement::parse(text).unwrap();
+            let path = town.home(home).join("agreement.toml.signed");
+            let _ = std::fs::remove_file(&path);
+            let mut all = sottovoce_node::Signatures::default();
+            for &peer in peers {
+                let key = town.place(peer).read_key().unwrap();
+                all.add(&path, &key.name(), &agreement.sign(&key).unwrap()).unwrap();
+            }
+        }
+    };
+    write(&of(&[0, 1], "one", None), &[0, 1]);
+    let waiting = town.start(0);
+    until("it waits", || waiting.status().is_some_and(|status| status.phase == Phase::Meeting));
+    let second = of(&[0, 2, 3], "two", Some("another port"));
+    write(&second, &[0, 2, 3]);
+    let three = [0, 2, 3].map(|peer| town.start(peer));
+    assert!(ends(three.into()).iter().all(|end| matches!(end, Ended::Done(_))));
+    assert!(waiting.status().is_some_and(|status| status.phase == Phase::Meeting), "it still waits");
+    let both = ends(vec![waiting, town.start(1)]);
+    assert!(both.iter().all(|end| matches!(end, Ended::Done(_))), "{both:?}");
+    // Towards the peers of the second run the first one costs nothing, and is paid for towards all who see everything.
+    let spent = town.place(0).open_ledger().unwrap().spent("values").unwrap();
+    assert_eq!(spent.len(), 4, "three peers and who sees every message");
+    assert!(spent.iter().all(|(_, _, loss, _)| *loss > 0.0));
 }
 
 #[test]
@@ -311,7 +371,7 @@ fn a_full_disk_stops_a_peer_before_it_speaks() {
     let limited = format!("trap '' XFSZ; ulimit -f {size}; exec \"$0\" \"$@\"");
     let end = town.start_by(&["sh", "-c", &limited], 0, 60.0).end();
     let Ended::Error(3, message) = end else { panic!("{end:?}") };
-    assert!(message.contains("nothing was sent"), "{message}");
+    assert!(message.contains("nothing is sent that is not stored"), "{message}");
     for end in ends(others) {
         // Whether they have begun depends on whether its last signature has left.
         match end {
