@@ -104,12 +104,9 @@ impl Key {
 
     /// Reads one; refuses a file that others can read.
     pub fn read(path: &Path) -> Result<Self> {
-        let read = Self::read_once(path);
-        wipe_stack();
-        read
+        wiped(|| Self::read_once(path))
     }
 
-    #[inline(never)]
     fn read_once(path: &Path) -> Result<Self> {
         let is_file = std::fs::metadata(path).is_ok_and(|known| known.is_file());
         crate::error::require(is_file, "key", path.display(), "it is no file; bring the key back")?;
@@ -144,12 +141,12 @@ impl Key {
 
     /// The signature of these bytes.
     pub fn sign(&self, bytes: &[u8]) -> [u8; 64] {
-        self.0.sign(bytes).to_bytes()
+        wiped(|| self.0.sign(bytes).to_bytes())
     }
 
     /// What seals the private parts of a record with this salt: nobody else can make it.
     pub(crate) fn blind(&self, salt: &[u8; 32]) -> Hash {
-        Hash::labelled("sottovoce blind", &[self.0.as_bytes(), salt])
+        wiped(|| Hash::labelled("sottovoce blind", &[self.0.as_bytes(), salt]))
     }
 
     /// The secret that two peers have in one run, by a Diffie-Hellman agreement of their own keys: nobody else knows it, and no two runs have the same.
@@ -159,18 +156,28 @@ impl Key {
         if theirs.is_weak() || *other == self.name() {
             return Err(wrong("no secret can be shared with it: give the key of another peer"));
         }
-        let shared = theirs.to_montgomery().mul_clamped(self.0.to_scalar_bytes()).to_bytes();
         let (low, high) = if self.name() < *other { (self.name(), *other) } else { (*other, self.name()) };
-        let secret = Hash::labelled("sottovoce pair secret", &[&shared, &low.0, &high.0, &run.0]);
-        Ok(Secret::new(secret.0))
+        Ok(wiped(|| {
+            let shared = theirs.to_montgomery().mul_clamped(self.0.to_scalar_bytes()).to_bytes();
+            Secret::new(Hash::labelled("sottovoce pair secret", &[&shared, &low.0, &high.0, &run.0]).0)
+        }))
     }
 }
 
-/// Writes over the part of this thread's stack that calls until now have used: what was moved through it stays there.
-#[inline(never)]
-pub(crate) fn wipe_stack() {
-    let mut used = Zeroizing::new([1_u8; 1 << 16]);
-    std::hint::black_box(&mut used);
+/// Does something with a key, and writes over the part of the stack that it has used: copies of the key would stay there.
+pub(crate) fn wiped<T>(work: impl FnOnce() -> T) -> T {
+    #[inline(never)]
+    fn apart<T>(work: impl FnOnce() -> T) -> T {
+        work()
+    }
+    #[inline(never)]
+    fn wipe() {
+        let mut used = Zeroizing::new([1_u8; 1 << 18]);
+        std::hint::black_box(&mut used);
+    }
+    let result = apart(work);
+    wipe();
+    result
 }
 
 /// Keeps this process's memory, keys in it, out of core dumps and from other processes of the same user.

@@ -210,7 +210,7 @@ impl Network {
     pub fn open(key: &Key, place: Site, events: Sender<Event>, board: Arc<Board>) -> Result<Self> {
         place.check()?;
         let runtime = runtime()?;
-        let endpoint = runtime.block_on(endpoint(key, &place))?;
+        let endpoint = crate::identity::wiped(|| runtime.block_on(endpoint(key, &place)))?;
         let known = (key.name(), place.roster.clone(), &place.neighbours[..]);
         let links =
             Arc::new(Links::new(known, (place.agreement.0, place.longest), place.tick, events, board));
