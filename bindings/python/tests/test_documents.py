@@ -131,13 +131,13 @@ def failing(peer, model, rows):
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda nx, np: graphs.save(nx.DiGraph([(0, 1)]), "graph.gml"),
-        lambda nx, np: graphs.save(nx.MultiGraph([(0, 1), (0, 1)]), "graph.gml"),
-        lambda nx, np: graphs.save(nx.Graph([((0, 0), (0, 1))]), "graph.gml"),
-        lambda nx, np: graphs.save(closed(), "graph.gml"),
+        lambda nx, np: graphs.save(nx.DiGraph([(0, 1)]), "graph.graphml"),
+        lambda nx, np: graphs.save(nx.MultiGraph([(0, 1), (0, 1)]), "graph.graphml"),
+        lambda nx, np: graphs.save(nx.Graph([((0, 0), (0, 1))]), "graph.graphml"),
+        lambda nx, np: graphs.save(closed(), "graph.graphml"),
         lambda nx, np: graphs.save(RING, "graph.nothing", to="nothing"),
         lambda nx, np: graphs.write(nx.Graph([(0.5, 1.5)]), "graph.json"),
-        lambda nx, np: ask("graph", "generate", family="ring", peers=0, out="ring.gml"),
+        lambda nx, np: ask("graph", "generate", family="ring", peers=0, out="ring.graphml"),
         lambda nx, np: ask("run", "averaging", graph=RING, values=[float("nan")] * 8, sigma=2.0, out="run"),
         lambda nx, np: ask("run", "averaging", graph=RING, values=np.array(["a"] * 8), sigma=2.0, out="run"),
         lambda nx, np: ask("run", "averaging", graph=RING, values=np.ones(8) * 1j, sigma=2.0, out="run"),

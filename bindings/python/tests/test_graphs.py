@@ -13,9 +13,6 @@ FORMS = {
     "snap": "snap",
     "graphml": "graphml",
     "node-link": "json",
-    "adjacency-csv": "csv",
-    "gml": "gml",
-    "matrix-market": "mtx",
 }
 
 
@@ -38,10 +35,7 @@ def test_every_writer_and_reader_keeps_the_graph(tmp_path, form):
     club = named()
     path = graphs.save(club, tmp_path / f"club.{FORMS[form]}", to=form)
     back = graphs.to_networkx(path)
-    if form == "matrix-market":  # numbers its rows
-        assert networkx.is_isomorphic(back, club)
-    else:
-        assert links(back) == links(club) and set(back) == set(club)
+    assert links(back) == links(club) and set(back) == set(club)
     assert ask("graph", "inspect", path)["edges"] == 78
     with pytest.raises(SottovoceError) as caught:
         graphs.save(club, path, to=form)
@@ -54,7 +48,6 @@ def test_networkx_reads_what_we_write_and_we_what_it_writes(tmp_path):
     plain = networkx.Graph(club.edges)
     theirs = {
         "graphml": (networkx.write_graphml, networkx.read_graphml),
-        "gml": (networkx.write_gml, networkx.read_gml),
         "txt": (lambda graph, path: networkx.write_edgelist(graph, path, data=False), networkx.read_edgelist),
     }
     for ending, (write, read) in theirs.items():
@@ -71,13 +64,6 @@ def test_networkx_reads_what_we_write_and_we_what_it_writes(tmp_path):
     graphs.save(club, tmp_path / "ours.json")
     ours = json.loads((tmp_path / "ours.json").read_text())
     assert links(networkx.node_link_graph(ours, edges="links" if "links" in ours else "edges")) == links(club)
-    scipy_io = pytest.importorskip("scipy.io")
-    scipy_io.mmwrite(tmp_path / "theirs.mtx", graphs.to_scipy(club))
-    assert networkx.is_isomorphic(graphs.to_networkx(tmp_path / "theirs.mtx"), club)
-    graphs.save(club, tmp_path / "ours.mtx")
-    assert (scipy_io.mmread(tmp_path / "ours.mtx").toarray() != 0).sum() == 2 * 78
-    numpy.savetxt(tmp_path / "theirs.csv", graphs.to_numpy(club), fmt="%d", delimiter=",")
-    assert networkx.is_isomorphic(graphs.to_networkx(tmp_path / "theirs.csv"), club)
 
 
 def test_families_are_networkx_graphs():

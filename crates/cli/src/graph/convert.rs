@@ -16,7 +16,7 @@ use crate::output;
 
 const EXAMPLES: &str = "Example:
   sottovoce graph convert friends.graphml --out friends.txt
-  sottovoce graph convert friends.gml --to node-link
+  sottovoce graph convert friends.graphml --to node-link
   sottovoce graph convert friends.csv --json
 
 Without --out, --json prints {\"nodes\": N, \"edges\": [[u, v], ..], ..}, with names as `labels`. Weights are left out, which a note says.";

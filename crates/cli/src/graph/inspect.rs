@@ -20,7 +20,7 @@ const EXAMPLES: &str = "Example:
   sottovoce graph generate --family davis | sottovoce graph inspect - --json
 
 Reads edge lists (names in two columns, weights in a third; blanks, tabs, commas or semicolons between them; with or without a header), SNAP's files,
-GraphML, GML, node-link JSON, Matrix Market files and adjacency matrices, gzipped or not. An edge is there or not: weights are left out, which a note says.";
+GraphML and node-link JSON, gzipped or not. An edge is there or not: weights are left out, which a note says.";
 
 /// Arguments of `graph inspect`.
 #[derive(Debug, Args)]

@@ -87,11 +87,6 @@ impl Names {
         self.order.len()
     }
 
-    /// The names, in order.
-    pub(super) fn in_order(self) -> Vec<String> {
-        self.order
-    }
-
     /// Decides what the nodes are called: names that are exactly the numbers `0..n`, in whatever order, mean
     /// themselves and need no labels; any others keep the order they were added in and become labels.
     pub(super) fn settle(self) -> Numbering {

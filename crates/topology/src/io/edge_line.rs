@@ -97,8 +97,7 @@ fn ends(number: usize, line: &[u8], data: bool) -> Result<Item<'_>> {
             Ok(Item::Edge(Edge { a, b, weight, data, separator: words }))
         }
         (Some(a), Some(b), Some(_), Some(extra)) if !a.is_empty() && !b.is_empty() => {
-            let advice =
-                "give two names and a weight at most, and separate names that contain spaces by a tab";
+            let advice = "give two names and a weight at most, and separate names that contain spaces by a tab (matrices: docs/how-to/own-graph.md)";
             let problem = format!("`{}` is a fourth column (separated by {words}); {advice}", show(extra));
             Err(Error::line(number, problem))
         }

@@ -95,16 +95,6 @@ const HEADERS: [(&str, &str); 12] = [
     ("peer1", "peer2"),
 ];
 
-/// Whether the text starts with a header that only edge lists have.
-pub(super) fn has_header(text: &[u8]) -> bool {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let first = items(text, None).find_map(|(_, item)| match item {
-        Ok(Item::Edge(edge)) => Some(is_known(&edge)),
-        _ => None,
-    });
-    first == Some(true)
-}
-
 /// Whether the two names are words over the columns of edge lists.
 fn is_known(edge: &Edge<'_>) -> bool {
     let word = |name: &[u8]| String::from_utf8_lossy(name).to_ascii_lowercase();

@@ -283,7 +283,7 @@ pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  </graph>\n</graphml>")
 }
 
-/// What is wrong with a label for XML or GML, if anything is.
+/// What is wrong with a label for XML, if anything is.
 pub(super) fn unwritable(label: &str) -> Option<&'static str> {
     // XML turns line ends and tabs in attributes into spaces and forbids most other control characters.
     let forbidden = |c: char| c.is_control() || c == '\u{fffe}' || c == '\u{ffff}';

@@ -4,13 +4,10 @@
 //! it is, rather than repair it silently. Names of nodes are kept as labels unless they are just the numbers `0..n`. What is read
 //! and left out, weights above all, is said in [`Found::notes`]. Every format may be gzipped.
 
-mod adjacency_csv;
 mod assemble;
 mod edge_line;
 mod edge_list;
-mod gml;
 mod graphml;
-mod matrix_market;
 mod node_link;
 mod snap;
 mod source;
@@ -40,12 +37,6 @@ pub enum Format {
     GraphMl,
     /// JSON, as `networkx.node_link_data` makes it. Keeps coordinates.
     NodeLink,
-    /// A square matrix of 0 and 1, comma-separated, with or without names.
-    AdjacencyCsv,
-    /// GML. Keeps coordinates.
-    Gml,
-    /// A sparse matrix, as SciPy and the SuiteSparse collection write it.
-    MatrixMarket,
 }
 
 /// A graph, what was left out of it, and which bytes it came from.
@@ -85,15 +76,7 @@ fn utf8(text: &[u8]) -> Result<&str> {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] = [
-        Self::EdgeList,
-        Self::Snap,
-        Self::GraphMl,
-        Self::NodeLink,
-        Self::AdjacencyCsv,
-        Self::Gml,
-        Self::MatrixMarket,
-    ];
+    pub const ALL: [Self; 4] = [Self::EdgeList, Self::Snap, Self::GraphMl, Self::NodeLink];
 
     /// The name users write.
     pub fn name(self) -> &'static str {
@@ -102,9 +85,6 @@ impl Format {
             Self::Snap => "snap",
             Self::GraphMl => "graphml",
             Self::NodeLink => "node-link",
-            Self::AdjacencyCsv => "adjacency-csv",
-            Self::Gml => "gml",
-            Self::MatrixMarket => "matrix-market",
         }
     }
 
@@ -113,7 +93,7 @@ impl Format {
     /// ```
     /// use sottovoce_topology::io::Format;
     /// assert_eq!(Format::from_path("net.graphml".as_ref())?, Format::GraphMl);
-    /// assert_eq!(Format::from_path("net.mtx.gz".as_ref())?, Format::MatrixMarket);
+    /// assert_eq!(Format::from_path("net.csv.gz".as_ref())?, Format::EdgeList);
     /// assert!(Format::from_path("net.docx".as_ref()).is_err());
     /// # Ok::<(), sottovoce_topology::Error>(())
     /// ```
@@ -121,22 +101,23 @@ impl Format {
         let extension = |path: &Path| path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         let last = extension(path).unwrap_or_default();
         let inner = (last == "gz").then(|| path.file_stem().and_then(|stem| extension(stem.as_ref())));
+        let refused = |remedy: &str| Err(Error::parameter("file", path.display(), remedy));
+        let convert = |what: &str| {
+            refused(&format!(
+                "{what} is not read; convert it to GraphML or an edge list, as docs/how-to/own-graph.md says"
+            ))
+        };
         match inner.map_or(last, Option::unwrap_or_default).as_str() {
-            "txt" | "tsv" | "edgelist" | "el" => Ok(Self::EdgeList),
+            "txt" | "tsv" | "csv" | "edgelist" | "el" => Ok(Self::EdgeList),
             "snap" | "edges" => Ok(Self::Snap),
             "graphml" | "xml" => Ok(Self::GraphMl),
             "json" => Ok(Self::NodeLink),
-            "csv" => Ok(Self::AdjacencyCsv),
-            "gml" => Ok(Self::Gml),
-            "mtx" | "mm" => Ok(Self::MatrixMarket),
-            "bz2" | "xz" | "zip" | "zst" => {
-                let remedy = "unpack it first, or pack it with gzip, which is read";
-                Err(Error::parameter("file", path.display(), remedy))
-            }
+            "gml" => convert("GML"),
+            "mtx" | "mm" => convert("Matrix Market"),
+            "bz2" | "xz" | "zip" | "zst" => refused("unpack it first, or pack it with gzip, which is read"),
             _ => {
-                let known = "use .txt, .tsv, .edgelist, .el, .edges, .snap, .graphml, .xml, .json, .csv, .gml, .mtx or .mm, and .gz after it where it is packed";
-                let remedy = format!("{known}, or name the format: {}", names());
-                Err(Error::parameter("file", path.display(), remedy))
+                let known = "use .txt, .tsv, .csv, .edgelist, .el, .edges, .snap, .graphml, .xml or .json, and .gz after it where it is packed";
+                refused(&format!("{known}, or name the format: {}", names()))
             }
         }
     }
@@ -185,9 +166,6 @@ pub fn read(reader: impl Read, format: Format) -> Result<Found> {
         Format::Snap => snap::read(&text),
         Format::GraphMl => graphml::read(&text),
         Format::NodeLink => node_link::read(&text),
-        Format::AdjacencyCsv => adjacency_csv::read(&text),
-        Format::Gml => gml::read(&text),
-        Format::MatrixMarket => matrix_market::read(&text),
     }?;
     Ok(Found { graph, notes, sha256 })
 }
@@ -201,7 +179,7 @@ pub fn read_file(path: impl AsRef<Path>, format: Option<Format>) -> Result<Found
     read(file, format)
 }
 
-/// Writes a graph; reading it back gives the same graph (coordinates only in GraphML, GML and node-link).
+/// Writes a graph; reading it back gives the same graph (coordinates only in GraphML and node-link).
 ///
 /// Labels that the format cannot hold, and labels used twice, are refused before anything is written.
 ///
@@ -221,9 +199,6 @@ pub fn write(graph: &Graph, format: Format, out: impl Write) -> Result<()> {
         Format::Snap => snap::write(graph, &mut out),
         Format::GraphMl => graphml::write(graph, &mut out),
         Format::NodeLink => node_link::write(graph, &mut out),
-        Format::AdjacencyCsv => adjacency_csv::write(graph, &mut out),
-        Format::Gml => gml::write(graph, &mut out),
-        Format::MatrixMarket => matrix_market::write(graph, &mut out),
     };
     written
         .and_then(|()| out.flush())
@@ -232,9 +207,9 @@ pub fn write(graph: &Graph, format: Format, out: impl Write) -> Result<()> {
 
 fn check_labels(graph: &Graph, format: Format) -> Result<()> {
     let unwritable = |label: &str| match format {
-        Format::EdgeList | Format::Snap | Format::MatrixMarket => edge_list::unwritable(label),
-        Format::GraphMl | Format::Gml => graphml::unwritable(label),
-        Format::NodeLink | Format::AdjacencyCsv => None,
+        Format::EdgeList | Format::Snap => edge_list::unwritable(label),
+        Format::GraphMl => graphml::unwritable(label),
+        Format::NodeLink => None,
     };
     let mut seen = HashSet::new();
     for label in graph.labels().unwrap_or_default() {

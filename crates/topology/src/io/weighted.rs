@@ -100,7 +100,6 @@ mod tests {
         assert_eq!(weights(GRAPHML, Format::GraphMl), [(0, 1, 0.25)]);
         let plain = GRAPHML.replace("<data key=\"d0\">0.25</data>", "").replace("weight", "length");
         assert_eq!(weights(&plain, Format::GraphMl), [(0, 1, 1.0)]);
-        assert_eq!(weights("0,1\n1,0\n", Format::AdjacencyCsv), [(0, 1, 1.0)]);
     }
 
     #[test]
