@@ -3,11 +3,11 @@
 //! | what | public because |
 //! | --- | --- |
 //! | scaling | bounds are given ([`Bounds`]); the bytes of images bound themselves |
-//! | labels | the positive class, a threshold or all classes are given, or the file declares them; of 0 and 1, or -1 and 1, 1 is positive |
+//! | labels | the positive class, a threshold or all classes are given; of 0 and 1, or -1 and 1, 1 is positive |
 //! | labels that are numbers | as they are, or scaled by bounds that are given |
-//! | categories | all values there can be are given, or the file declares them: each becomes a column of 0 and 1 |
+//! | categories | all values there can be are given: each becomes a column of 0 and 1 |
 //! | what is missing | refused, or a number given beforehand |
-//! | number of features | a header has it; of svmlight files, which have none, it must be given |
+//! | number of features | the first line has it |
 //! | training and test rows, and who holds which | by their places in the file, and by a column that names peers, if one is given |
 //!
 //! Whoever replaces one user's rows thereby changes nobody else's. How many rows there are is public: replacing keeps their number.
@@ -24,9 +24,9 @@ const TESTED: usize = 5;
 /// What labels mean.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Labels {
-    /// What the file says: 0 or -1 and 1, numbers, or classes that it declares.
+    /// What the file says: 0 or -1 and 1, or numbers.
     #[default]
-    AsDeclared,
+    AsRead,
     /// +1 is this class, and -1 any other.
     Positive(String),
     /// +1 from this number on, and -1 below it.
@@ -61,7 +61,7 @@ pub struct Data {
     pub bounds: Bounds,
     /// What labels mean.
     pub labels: Labels,
-    /// What is learned; by default one of as many classes as are given or declared, and of two where none are.
+    /// What is learned; by default one of as many classes as are given, and of two where none are.
     pub kind: Option<Kind>,
 }
 
@@ -109,11 +109,6 @@ impl Data {
     /// Reads and prepares it.
     pub fn read(&self) -> Result<Prepared> {
         let format = Format::of(&self.path)?;
-        let remedy = format!(
-            "the largest feature that occurs in {} is somebody's; give the number of features there can be",
-            self.path.display()
-        );
-        require(format != Format::Svmlight || self.options.width.is_some(), "width", "missing", remedy)?;
         let Found { table, holders, notes, sources } = read::open(&self.path, &self.options)?;
         let remedy = format!("give at least {TESTED}, of which one is for testing");
         require(table.rows() >= TESTED, "data", format_args!("{} rows long", table.rows()), remedy)?;
@@ -141,19 +136,18 @@ impl Data {
     }
 
     /// What is learned: as is said, or by the number of classes that are known beforehand.
-    fn kind(&self, table: &Table) -> Kind {
+    fn kind(&self) -> Kind {
         let classes = match &self.labels {
             Labels::Classes(list) => list.len(),
             Labels::Count(count) => *count,
-            Labels::AsDeclared => table.declared_classes().map_or(2, <[String]>::len),
             Labels::Within(..) => return self.kind.unwrap_or(Kind::Squared),
-            Labels::Positive(_) | Labels::Threshold(_) => 2,
+            Labels::AsRead | Labels::Positive(_) | Labels::Threshold(_) => 2,
         };
         self.kind.unwrap_or(if classes > 2 { Kind::Softmax } else { Kind::Logistic })
     }
 
     fn labelled(&self, table: Table) -> Result<(Table, Loss)> {
-        match (self.kind(&table), &self.labels) {
+        match (self.kind(), &self.labels) {
             (Kind::Squared, Labels::Within(low, high)) => Ok((table.between(*low, *high)?, Loss::Squared)),
             (_, Labels::Within(low, high)) => {
                 let remedy =
@@ -165,7 +159,7 @@ impl Data {
             (Kind::Squared, _) => {
                 let remedy = "it takes labels that are numbers, as they are or scaled (--label-bounds); give --objective logistic or softmax for classes";
                 require(
-                    table.classes().is_empty() && self.labels == Labels::AsDeclared,
+                    table.classes().is_empty() && self.labels == Labels::AsRead,
                     "objective",
                     "squared",
                     remedy,
@@ -176,11 +170,10 @@ impl Data {
     }
 
     fn two_classes(&self, table: Table) -> Result<Table> {
-        let declared = table.declared_classes().map(<[String]>::to_vec);
-        Ok(match (&self.labels, declared.as_deref()) {
-            (Labels::Positive(class), _) => table.binary(class)?,
-            (Labels::Threshold(threshold), _) => table.above(*threshold)?,
-            (Labels::Classes(list), _) => {
+        Ok(match &self.labels {
+            Labels::Positive(class) => table.binary(class)?,
+            Labels::Threshold(threshold) => table.above(*threshold)?,
+            Labels::Classes(list) => {
                 let [_, positive] = list.as_slice() else {
                     let given = format!("a list of {}", list.len());
                     let remedy = "logistic regression takes two, the positive one last";
@@ -188,14 +181,12 @@ impl Data {
                 };
                 table.classified(list)?.binary(positive)?
             }
-            (Labels::Count(2), None) if table.classes().is_empty() => numbered(table)?,
-            (Labels::Count(count), _) => {
+            Labels::Count(2) | Labels::AsRead if table.classes().is_empty() => numbered(table)?,
+            Labels::Count(count) => {
                 let remedy = "logistic regression takes two; name the positive one (--positive)";
                 return Err(Error::parameter("classes", count, remedy));
             }
-            (Labels::AsDeclared, Some([_, positive])) => table.binary(positive)?,
-            (Labels::AsDeclared, None) if table.classes().is_empty() => numbered(table)?,
-            (Labels::AsDeclared | Labels::Within(..), _) => {
+            Labels::AsRead | Labels::Within(..) => {
                 let remedy = "labels are names, and those that occur are somebody's; give --positive NAME, or the two that there can be \
                               (--classes NO,YES)";
                 return Err(Error::parameter("positive", "missing", remedy));
@@ -204,11 +195,9 @@ impl Data {
     }
 
     fn several_classes(&self, table: Table) -> Result<(Table, Loss)> {
-        let declared = table.declared_classes().map(<[String]>::len);
-        let (table, classes) = match (&self.labels, declared) {
-            (Labels::Classes(list), _) => (table.classified(list)?, list.len()),
-            (Labels::Count(count), _) if table.classes().is_empty() => (table, *count),
-            (Labels::AsDeclared, Some(count)) => (table, count),
+        let (table, classes) = match &self.labels {
+            Labels::Classes(list) => (table.classified(list)?, list.len()),
+            Labels::Count(count) if table.classes().is_empty() => (table, *count),
             _ => {
                 let remedy = "the labels that occur are somebody's; give all that there can be (--classes A,B,C), or the number of \
                               classes 0, 1, ... (--classes N)";

@@ -49,9 +49,9 @@ impl Table {
         Self { features, width, labels, classes, declared: false, columns, indicators }
     }
 
-    /// Names for the classes 0, 1, ..., declared beforehand or collected from the rows.
-    pub(crate) fn with_classes(self, classes: Vec<String>, declared: bool) -> Self {
-        Self { classes, declared, ..self }
+    /// Names for the classes 0, 1, ..., collected from the rows.
+    pub(crate) fn with_classes(self, classes: Vec<String>) -> Self {
+        Self { classes, ..self }
     }
 
     /// Names for the columns.

@@ -56,7 +56,6 @@ struct Case {
     kind: Kind,
     labels: Labels,
     bounds: Bounds,
-    width: Option<usize>,
 }
 
 fn x(i: usize) -> f64 {
@@ -70,19 +69,9 @@ fn class(i: usize) -> &'static str {
 fn cases() -> Vec<Case> {
     let named: fn(usize) -> String = |i| format!("{},{},{}", x(i), x(i + 5), class(i));
     let header = "u,v,class\n";
-    let case = |name, labels, kind, bounds, wild| Case {
-        name,
-        header,
-        row: named,
-        wild,
-        kind,
-        labels,
-        bounds,
-        width: None,
-    };
+    let case =
+        |name, labels, kind, bounds, wild| Case { name, header, row: named, wild, kind, labels, bounds };
     let list = || Labels::Classes(["y", "m", "b", "aaa"].map(String::from).to_vec());
-    let declared =
-        "@relation r\n@attribute u real\n@attribute v real\n@attribute class {y, b, m, aaa}\n@data\n";
     vec![
         case(
             "named.csv",
@@ -93,10 +82,6 @@ fn cases() -> Vec<Case> {
         ),
         case("norm.csv", Labels::Positive("m".into()), Kind::Logistic, Bounds::Norm(5.0), "1e300,-1e300,aaa"),
         case("several.csv", list(), Kind::Softmax, ranges(&["u", "v"]), "1e300,0,aaa"),
-        Case {
-            header: declared,
-            ..case("declared.arff", Labels::AsDeclared, Kind::Softmax, ranges(&["u", "v"]), "-1e300,0,aaa")
-        },
         Case {
             header: "",
             row: |i| format!("{},{},{}", x(i), x(i + 5), 100.0 + 3.0 * x(i + 2)),
@@ -110,18 +95,16 @@ fn cases() -> Vec<Case> {
         },
         Case {
             header: "",
-            row: |i| format!("{} 1:{} 3:{}", if i % 3 == 0 { 1 } else { -1 }, x(i), x(i + 5)),
-            width: Some(9),
-            ..case("sparse.svm", Labels::AsDeclared, Kind::Logistic, Bounds::Norm(3.0), "1 2:1e300 9:-1e300")
+            row: |i| format!("{},{},{}", x(i), x(i + 5), if i % 3 == 0 { 1 } else { -1 }),
+            ..case("signs.csv", Labels::AsRead, Kind::Logistic, Bounds::Norm(3.0), "1e300,-1e300,1")
         },
     ]
 }
 
 fn data(case: &Case, path: PathBuf) -> Data {
-    let Case { kind, labels, bounds, width, .. } = case;
+    let Case { kind, labels, bounds, .. } = case;
     let (labels, bounds) = (labels.clone(), bounds.clone());
-    let options = Options { width: *width, ..Options::default() };
-    Data { path, options, bounds, labels, kind: Some(*kind) }
+    Data { path, options: Options::default(), bounds, labels, kind: Some(*kind) }
 }
 
 #[test]
@@ -156,8 +139,8 @@ fn a_user_moves_a_step_by_no_more_than_is_accounted_for() {
         ("named.csv", "--positive m --range u=-10:10 --range v=-10:10"),
         ("norm.csv", "--positive m --norm 5"),
         ("price.csv", "--label-threshold 101 --range 0=-10:10 --range 1=-10:10"),
-        ("sparse.svm", "--width 9 --norm 3"),
-        ("several.csv", "--loss softmax --classes y,m,b,aaa --norm 5"),
+        ("signs.csv", "--norm 3"),
+        ("several.csv", "--objective softmax --classes y,m,b,aaa --norm 5"),
     ];
     for (name, options) in options {
         let case = cases().into_iter().find(|case| case.name == name).unwrap();
@@ -165,7 +148,7 @@ fn a_user_moves_a_step_by_no_more_than_is_accounted_for() {
         let model = |wild| -> Vec<f64> {
             write(&path, case.header, case.row, wild);
             let found = json(&format!(
-                "run learning --data {} {options} --method central --nodes {PEERS} --iterations 1 --step 4 --clip 0.4 --sigma 0.5 --seeds 1 --no-report",
+                "run learning --data {} {options} --method central --peers {PEERS} --iterations 1 --step-size 4 --clip 0.4 --sigma 0.5 --seeds 1 --no-report",
                 path.display()
             ));
             let parameters = number(&found, "/parameters") as usize;
@@ -186,7 +169,7 @@ fn what_would_have_to_be_read_off_the_rows_is_refused() {
         let case = cases().into_iter().find(|case| case.name == name).unwrap();
         let path = folder.path().join(name);
         write(&path, case.header, case.row, None);
-        format!("run learning --nodes {PEERS} --seeds 1 --no-report --data {}", path.display())
+        format!("run learning --peers {PEERS} --seeds 1 --no-report --data {}", path.display())
     };
     let named = written("named.csv");
     refused(
@@ -200,9 +183,9 @@ fn what_would_have_to_be_read_off_the_rows_is_refused() {
     );
     refused(&format!("{named} --positive m --range u=0:1 --range v=0:1 --range u=0:2"), &["given twice"]);
     refused(&format!("{named} --norm 5"), &["`positive` is missing", "--classes"]);
-    refused(&format!("{named} --norm 5 --loss softmax"), &["`classes` is missing"]);
-    refused(&format!("{named} --norm 5 --loss softmax --classes b,m"), &["`label` is y", "b, m"]);
-    refused(&format!("{named} --norm 5 --loss squared"), &["`objective` is squared"]);
+    refused(&format!("{named} --norm 5 --objective softmax"), &["`classes` is missing"]);
+    refused(&format!("{named} --norm 5 --objective softmax --classes b,m"), &["`label` is y", "b, m"]);
+    refused(&format!("{named} --norm 5 --objective squared"), &["`objective` is squared"]);
     refused(&format!("{named} --norm 5 --label-threshold 3"), &["labels are names"]);
     refused(
         &format!("{named} --norm 5 --positive m --split dirichlet:0.5"),
@@ -210,7 +193,6 @@ fn what_would_have_to_be_read_off_the_rows_is_refused() {
     );
     refused(&format!("{named} --norm 5 --positive m --split similarity:0.5"), &["`split` is by label"]);
     refused(&format!("{} --norm 5", written("price.csv")), &["`label` is", "--label-threshold"]);
-    refused(&format!("{} --norm 5", written("sparse.svm")), &["`width` is missing"]);
     refused("run learning --no-report --norm 5", &["--data"]);
     let houses = format!("run learning --no-report --data {}", folder.path().display());
     refused(&houses, &["cal_housing.data"]);
@@ -222,7 +204,7 @@ fn what_is_assumed_is_said_in_every_guarantee() {
     let case = cases().remove(0);
     let path = folder.path().join(case.name);
     write(&path, case.header, case.row, None);
-    let file = format!("learning --data {} --norm 9 --positive m --nodes {PEERS}", path.display());
+    let file = format!("learning --data {} --norm 9 --positive m --peers {PEERS}", path.display());
     let found = json(&format!("run {file} --seeds 1 --iterations 2 --no-report"));
     let statements = |found: &serde_json::Value| -> Vec<String> {
         found["statements"].as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect()
@@ -240,7 +222,7 @@ fn what_is_assumed_is_said_in_every_guarantee() {
         assert!(standing.contains("choice is paid for"), "{row}");
     }
     assert!(plan["computed_without_privacy"].to_string().contains("rows/accuracy"));
-    let dealt = json("run learning --nodes 16 --split similarity:0.5 --seeds 1 --iterations 2 --no-report");
+    let dealt = json("run learning --peers 16 --split similarity:0.5 --seeds 1 --iterations 2 --no-report");
     assert!(!statements(&dealt).is_empty());
     assert!(statements(&dealt).iter().all(|one| one.contains("proven if labels are public")), "{dealt}");
 }

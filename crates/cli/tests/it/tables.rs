@@ -8,7 +8,7 @@ use common::{flat, json, number, refused, sottovoce};
 use serde_json::Value;
 
 const ROWS: usize = 60;
-const RUN: &str = "run learning --method central --nodes 6 --iterations 3 --sigma 0.5 --seeds 1 --no-report";
+const RUN: &str = "run learning --method central --peers 6 --iterations 3 --sigma 0.5 --seeds 1 --no-report";
 
 fn x(i: usize) -> f64 {
     ((i * 37 + 11) % 41) as f64 / 4.0 - 5.0
@@ -156,7 +156,7 @@ fn a_named_peer_moves_a_step_by_no_more_than_is_accounted_for() {
             ),
         });
         let found = json(&format!(
-            "run learning --data {file} --peer-column hospital --category ward=a,b,c --missing zero --norm 9 --method central --iterations 1 --step 4 --clip 0.4 \
+            "run learning --data {file} --peer-column hospital --category ward=a,b,c --missing zero --norm 9 --method central --iterations 1 --step-size 4 --clip 0.4 \
              --sigma 0.5 --seeds 1 --no-report"
         ));
         found["model"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
@@ -196,38 +196,12 @@ fn headers_and_indices_are_noticed() {
 }
 
 #[test]
-fn sparse_files_of_both_kinds_are_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let zero = table(folder.path(), "zero.svm", "", |i| format!("{} 0:{} 2:{}", i % 2, x(i), x(i + 7)));
-    let one = table(folder.path(), "one.svm", "", |i| format!("{} 1:{} 3:{}", i % 2, x(i), x(i + 7)));
-    let run = |file: &str| format!("{RUN} --norm 9 --width 3 --data {file}");
-    refused(&run(&zero), &["line 1", "has index 0", "--zero-based yes"]);
-    assert_eq!(model(&format!("{} --zero-based yes", run(&zero))), model(&run(&one)));
-    refused(
-        &format!("{} --zero-based yes", run(&one)),
-        &["index 3 is beyond the width of 3", "--zero-based"],
-    );
-    let header =
-        "@relation r\n@attribute u real\n@attribute v real\n@attribute w real\n@attribute y {no,yes}\n@data";
-    let sparse = table(folder.path(), "sparse.arff", header, |i| {
-        let label = if i % 2 == 1 { ", 3 yes" } else { "" };
-        format!("{{0 {}, 2 {}{label}}}", x(i), x(i + 7))
-    });
-    assert_eq!(model(&format!("{RUN} --norm 9 --data {sparse}")), model(&run(&one)));
-    // What a format has no use for is refused.
-    refused(&format!("{RUN} --norm 9 --data {sparse} --width 3"), &["`width` is given", "leave it out"]);
-    refused(&format!("{} --header yes", run(&one)), &["`header` is given", "leave it out"]);
-    refused(&format!("{} --drop 1", run(&one)), &["`drop` is given", "leave it out"]);
-    refused("run learning --no-report --missing zero", &["--data"]);
-}
-
-#[test]
 fn numbers_are_measured_by_their_errors() {
     let folder = tempfile::tempdir().unwrap();
     let file =
         table(folder.path(), "t.csv", "u,v,price", |i| format!("{},{},{}", x(i), x(i + 7), x(i) / 4.0 + 1.0));
     let run = format!(
-        "run learning --data {file} --loss squared --norm 9 --nodes 4 --method central --iterations 60 --step 0.5 --clip 4 --sigma 0 --seeds 2"
+        "run learning --data {file} --objective squared --norm 9 --peers 4 --method central --iterations 60 --step-size 0.5 --clip 4 --sigma 0 --seeds 2"
     );
     let found = json(&format!("{run} --no-report"));
     let (rmse, r2) = (number(&found, "/rmse/mean"), number(&found, "/r_squared/mean"));
@@ -245,7 +219,7 @@ fn numbers_are_measured_by_their_errors() {
     assert!(page.contains("R² (without privacy)") && !page.contains("classified right"));
     // One class is as good as another, but an accuracy is none of a number's business.
     let plan = json(&format!(
-        "plan learning --data {file} --loss squared --norm 9 --nodes 4 --iterations 2 --runs 1"
+        "plan learning --data {file} --objective squared --norm 9 --peers 4 --iterations 2 --runs 1"
     ));
     assert!(number(&plan, "/rows/0/r_squared/mean") >= number(&plan, "/rows/1/r_squared/mean"));
 }
@@ -261,16 +235,7 @@ fn no_hash_of_private_data_is_shown_and_formats_are_known_by_the_help() {
     assert!(found.get("data_sha256").is_none() && found["data"][0].get("sha256").is_none(), "{found}");
     let help = sottovoce("run learning --help").assert().success().get_output().stdout.clone();
     let help = String::from_utf8(help).unwrap();
-    for word in [
-        "idx3-ubyte",
-        "SVMlight",
-        "ARFF",
-        "--peer-column",
-        "--missing",
-        "--category",
-        "--zero-based",
-        "--header",
-    ] {
+    for word in ["idx3-ubyte", "--peer-column", "--missing", "--category", "--header"] {
         assert!(help.contains(word), "{word}");
     }
 }
@@ -287,7 +252,7 @@ fn labels_that_are_numbers_have_public_bounds() {
     let learn = |unit: f64, more: &str| {
         let data = prices(unit);
         json(&format!(
-            "run learning --method central --nodes 6 --iterations 80 --step-size 1 --clip 2 --sigma 0.01 --seeds 1 --no-report --norm 9 --data {data} {more}"
+            "run learning --method central --peers 6 --iterations 80 --step-size 1 --clip 2 --sigma 0.01 --seeds 1 --no-report --norm 9 --data {data} {more}"
         ))
     };
     let (euros, cents) = (learn(1.0, "--label-bounds 0:400"), learn(100.0, "--label-bounds 0,40000"));

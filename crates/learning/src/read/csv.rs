@@ -9,7 +9,7 @@ use std::io::Read;
 
 use ::csv::{Position, ReaderBuilder, StringRecord};
 
-use super::rows::{Answers, Layout, Role, Rows};
+use super::rows::{Layout, Role, Rows};
 use super::source::{is_missing, not_text, plain, show};
 use super::{Column, Found, Header, Options, Separator};
 use crate::{Error, Result};
@@ -115,7 +115,7 @@ impl Body {
         if named {
             notes.extend(leave_out_index(fields, &mut layout));
         }
-        let mut body = Self { width: fields.len(), rows: Rows::new(layout, Answers::Any, options)?, notes };
+        let mut body = Self { width: fields.len(), rows: Rows::new(layout, options)?, notes };
         if !named {
             body.push(line, fields, separator)?;
         }

@@ -1,38 +1,31 @@
-//! Readers of tables: comma-separated values, ARFF, svmlight and idx images, gzipped or not.
+//! Readers of tables: comma-separated values and idx images, gzipped or not.
 //!
 //! | format | [`open`] takes it for | label |
 //! | --- | --- | --- |
 //! | [`csv`] | `.csv`, `.tsv`, `.data`, `.txt` | a column, numbers or names |
-//! | [`arff`] | `.arff` | an attribute, numeric or nominal |
-//! | [`svmlight`] | `.svm`, `.svmlight`, `.libsvm` | the first number of a line |
 //! | [`idx`] | `...images-idx3-ubyte`, with its `...labels-idx1-ubyte` beside it | a class for each image |
 //!
 //! Features are numbers, or categories whose values are all known beforehand. A column may name who holds a row ([`Holders`]).
 //!
-//! Names of labels become classes 0, 1, ...: in the order of their declaration in ARFF, sorted otherwise. What they were called is in
-//! [`Table::classes`], and [`Table::binary`] makes -1 and +1 of them. Classes collected from rows depend on everybody's rows:
+//! Names of labels become classes 0, 1, ..., sorted. What they were called is in [`Table::classes`], and [`Table::binary`] makes -1 and +1 of them. Classes collected from rows depend on everybody's rows:
 //! [`Table::binary`] and [`Table::classified`] do not mind, whoever uses the numbers as they are must. What cannot be read is refused with its line, and
 //! nothing is allocated because a header says so: memory grows with what has been read.
 
-mod arff;
 mod csv;
 mod idx;
 mod labels;
 mod rows;
 mod source;
-mod svmlight;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-pub use arff::arff;
 pub use csv::csv;
 pub use idx::idx;
 pub(crate) use idx::idx_bytes;
 pub(crate) use source::{plain, show};
-pub use svmlight::svmlight;
 
 use crate::{Error, Result, Table};
 
@@ -138,36 +131,20 @@ pub enum Missing {
     Value(f64),
 }
 
-/// From where the indices of svmlight data count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ZeroBased {
-    /// As scikit-learn's comment in the file says, otherwise from 1; an index 0 is then refused.
-    #[default]
-    Auto,
-    /// From 0.
-    Yes,
-    /// From 1.
-    No,
-}
-
 /// What a file does not say itself. The default suits most files whose label is the last column.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
-    /// The column of the label, in comma-separated values and ARFF.
+    /// The column of the label, in comma-separated values.
     pub label: Column,
     /// Whether comma-separated values have a header.
     pub header: Header,
     /// What separates comma-separated values.
     pub separator: Separator,
-    /// The number of features of svmlight data; by default the largest that occurs.
-    pub width: Option<usize>,
-    /// From where its indices count.
-    pub zero_based: ZeroBased,
-    /// The column that names who holds a row, in comma-separated values and ARFF.
+    /// The column that names who holds a row, in comma-separated values.
     pub peer: Option<Column>,
     /// Columns that are left out.
     pub left: Vec<Column>,
-    /// Columns that hold one of several values, and all values there can be, by name or place. ARFF declares its own.
+    /// Columns that hold one of several values, and all values there can be, by name or place.
     pub categories: BTreeMap<String, Vec<String>>,
     /// What stands for numbers that are missing.
     pub missing: Missing,
@@ -178,10 +155,6 @@ pub struct Options {
 pub enum Format {
     /// Comma-separated values.
     Csv,
-    /// ARFF, which declares its columns and classes.
-    Arff,
-    /// svmlight, which declares nothing.
-    Svmlight,
     /// Images, whose pixels are bytes.
     Idx,
 }
@@ -194,16 +167,18 @@ impl Format {
         if name.ends_with("idx3-ubyte") {
             return Ok(Self::Idx);
         }
-        match name.rsplit('.').next().unwrap_or_default() {
-            "csv" | "tsv" | "data" | "txt" => Ok(Self::Csv),
-            "arff" => Ok(Self::Arff),
-            "svm" | "svmlight" | "libsvm" => Ok(Self::Svmlight),
+        let convert =
+            |what| format!("{what} is not read; convert it to CSV, as docs/how-to/own-table.md says");
+        let problem = match name.rsplit('.').next().unwrap_or_default() {
+            "csv" | "tsv" | "data" | "txt" => return Ok(Self::Csv),
+            "arff" => convert("ARFF"),
+            "svm" | "svmlight" | "libsvm" => convert("SVMlight"),
             _ => {
-                let known = ".csv, .tsv, .data, .txt, .arff, .svm, .svmlight, .libsvm or -idx3-ubyte";
-                let problem = format!("the name does not say the format; it must end in {known}");
-                Err(Error::Format(problem).in_file(path))
+                let known = ".csv, .tsv, .data, .txt or -idx3-ubyte";
+                format!("the name does not say the format; it must end in {known}")
             }
-        }
+        };
+        Err(Error::Format(problem).in_file(path))
     }
 }
 
@@ -218,8 +193,6 @@ pub fn open(path: &Path, options: &Options) -> Result<Found> {
     let found = match format {
         Format::Idx => idx(raw.as_slice(), labels.as_slice()),
         Format::Csv => csv(raw.as_slice(), options),
-        Format::Arff => arff(raw.as_slice(), options),
-        Format::Svmlight => svmlight(raw.as_slice(), options),
     };
     let mut found = found.map_err(|error| error.in_file(path))?;
     found.sources.push(Source::new(path, &raw));
@@ -230,29 +203,16 @@ pub fn open(path: &Path, options: &Options) -> Result<Found> {
 impl Options {
     /// Refuses what the format has no use for.
     fn check(&self, format: Format) -> Result<()> {
-        let columns = matches!(format, Format::Csv | Format::Arff);
-        let uses = [
-            ("header", self.header != Header::Auto, format == Format::Csv, "CSV files have headers"),
-            (
-                "width",
-                self.width.is_some(),
-                format == Format::Svmlight,
-                "SVMlight files do not say how wide they are",
-            ),
-            (
-                "zero-based",
-                self.zero_based != ZeroBased::Auto,
-                format == Format::Svmlight,
-                "SVMlight files have indices",
-            ),
-            ("label", self.label != Column::Last, columns, "CSV and ARFF files have columns"),
-            ("peer-column", self.peer.is_some(), columns, "CSV and ARFF files have columns"),
-            ("drop", !self.left.is_empty(), columns, "CSV and ARFF files have columns"),
-            ("category", !self.categories.is_empty(), columns, "CSV and ARFF files have columns"),
+        let of_columns = [
+            ("header", self.header != Header::Auto),
+            ("label", self.label != Column::Last),
+            ("peer-column", self.peer.is_some()),
+            ("drop", !self.left.is_empty()),
+            ("category", !self.categories.is_empty()),
         ];
-        match uses.into_iter().find(|(_, given, used, _)| *given && !*used) {
-            Some((field, .., why)) => {
-                Err(Error::parameter(field, "given", format!("only {why}; leave it out")))
+        match of_columns.into_iter().find(|(_, given)| *given && format != Format::Csv) {
+            Some((field, _)) => {
+                Err(Error::parameter(field, "given", "only CSV files have columns; leave it out"))
             }
             None => Ok(()),
         }

@@ -22,15 +22,6 @@ pub(super) enum Role {
     Category(Vec<String>),
 }
 
-/// What labels may be.
-pub(super) enum Answers {
-    /// Numbers or names.
-    Any,
-    Numbers,
-    /// One of these.
-    Declared(Vec<String>),
-}
-
 /// What every column is for, by its place.
 pub(super) struct Layout {
     pub(super) roles: Vec<Role>,
@@ -140,11 +131,9 @@ fn named(field: &'static str, name: &str, names: &[String]) -> Result<usize> {
 pub(super) struct Rows {
     layout: Layout,
     missing: Missing,
-    answers: Answers,
     features: Vec<f64>,
     width: usize,
     labels: Labels,
-    numbers: Vec<f64>,
     /// Each peer's place in the order of appearance.
     peers: BTreeMap<String, usize>,
     holders: Holders,
@@ -153,7 +142,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(layout: Layout, answers: Answers, options: &Options) -> Result<Self> {
+    pub(super) fn new(layout: Layout, options: &Options) -> Result<Self> {
         let width = layout.indicators().len();
         if width == 0 {
             return Err(Error::Format("there must be a label and at least one feature in each row".into()));
@@ -161,11 +150,9 @@ impl Rows {
         Ok(Self {
             layout,
             missing: options.missing,
-            answers,
             features: Vec::new(),
             width,
             labels: Labels::default(),
-            numbers: Vec::new(),
             peers: BTreeMap::new(),
             holders: Holders::default(),
             counts: None,
@@ -177,7 +164,7 @@ impl Rows {
         for (column, field) in fields.enumerate() {
             match &self.layout.roles[column] {
                 Role::Left => {}
-                Role::Label => self.label(line, column, field)?,
+                Role::Label => self.labels.push(line, field)?,
                 Role::Peer => self.peer(line, column, field)?,
                 Role::Number => {
                     let value = self.number(line, column, field)?;
@@ -193,21 +180,6 @@ impl Rows {
             return Err(Error::line(line, format!("{problem}; drop columns or give fewer rows")));
         }
         Ok(())
-    }
-
-    fn label(&mut self, line: usize, column: usize, field: &str) -> Result<()> {
-        match &self.answers {
-            Answers::Any => self.labels.push(line, field),
-            Answers::Numbers => {
-                self.numbers.push(number(line, &self.layout.name(column), field)?);
-                Ok(())
-            }
-            Answers::Declared(values) => {
-                let class = among(values, line, &self.layout.name(column), field)?;
-                self.numbers.push(class as f64);
-                Ok(())
-            }
-        }
     }
 
     fn peer(&mut self, line: usize, column: usize, field: &str) -> Result<()> {
@@ -278,21 +250,14 @@ impl Rows {
         if self.holders.rows == 0 {
             return Err(Error::Format(none.into()));
         }
-        let (labels, classes, declared) = match self.answers {
-            Answers::Any => {
-                let (labels, classes) = self.labels.settle();
-                (labels, classes, false)
-            }
-            Answers::Numbers => (self.numbers, Vec::new(), true),
-            Answers::Declared(values) => (self.numbers, values, true),
-        };
+        let (labels, classes) = self.labels.settle();
         let mut notes = Vec::new();
         if self.counts.is_some() && self.holders.rows > 2 {
             let (name, option) = (self.layout.name(0), &self.layout.names[0]);
             notes.push(format!("{name} counts the rows: if it is an index, leave it out (--drop {option})"));
         }
         let table = Table::new(self.features, self.width, labels)?
-            .with_classes(classes, declared)
+            .with_classes(classes)
             .with_columns(self.layout.features())
             .with_indicators(self.layout.indicators());
         let holders = (!self.holders.names.is_empty()).then_some(self.holders);

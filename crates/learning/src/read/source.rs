@@ -1,4 +1,4 @@
-//! Bytes and lines, whether compressed or not.
+//! Bytes, whether compressed or not, and what single fields say.
 
 use std::io::Read;
 
@@ -44,15 +44,6 @@ fn at_most(reader: impl Read, most: u64) -> Result<Vec<u8>> {
 /// The SHA-256 of the bytes as they are in the file, in hexadecimal, as `sha256sum` prints it.
 pub(super) fn sha256(raw: &[u8]) -> String {
     Sha256::digest(raw).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Lines of text with their numbers from 1, without their ends and a byte order mark. Blanks stay: a tab at the end is an empty field.
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = Result<(usize, &str)>> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    text.split(|&byte| byte == b'\n').enumerate().map(|(index, line)| {
-        let text = str::from_utf8(line).map_err(|_| not_text(index + 1))?;
-        Ok((index + 1, text.trim_end_matches('\r')))
-    })
 }
 
 pub(super) fn not_text(line: usize) -> Error {

@@ -6,7 +6,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use sottovoce_learning::read::{self, Column, Header, Missing, Options, Separator, ZeroBased};
+use sottovoce_learning::read::{self, Column, Header, Missing, Options, Separator};
 use sottovoce_learning::{Result, Table};
 
 fn gz(bytes: &[u8]) -> Vec<u8> {
@@ -18,15 +18,6 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
 /// Tables alone, of what readers find.
 fn csv(text: &[u8], options: &Options) -> Result<Table> {
     read::csv(text, options).map(|found| found.table)
-}
-
-fn arff(text: &[u8], label: &Column) -> Result<Table> {
-    let options = Options { label: label.clone(), ..Options::default() };
-    read::arff(text, &options).map(|found| found.table)
-}
-
-fn svmlight(text: &[u8], width: Option<usize>) -> Result<Table> {
-    read::svmlight(text, &Options { width, ..Options::default() }).map(|found| found.table)
 }
 
 fn idx(images: &[u8], labels: &[u8]) -> Result<Table> {
@@ -127,88 +118,6 @@ fn malformed_csv_is_refused_with_its_line() {
     );
 }
 
-const ARFF: &str = "% comment\n@RELATION r\n\n@attribute 'age of house' REAL\n@attribute class {P, 'N \\'n', \"Q\"} % c\n\
-                    @Attribute x integer\n@DATA\n% another\n1.5,P,2\n3, 'N \\'n' ,4\n\n5,Q,-6\n";
-
-#[test]
-fn arff_classes_keep_their_order() {
-    let table = arff(ARFF.as_bytes(), &Column::Name("class".into())).unwrap();
-    assert_eq!(table.view().features, [1.5, 2.0, 3.0, 4.0, 5.0, -6.0]);
-    assert_eq!(
-        (table.labels(), table.classes()),
-        (&[0.0, 1.0, 2.0][..], &["P", "N 'n", "Q"].map(String::from)[..])
-    );
-    assert_eq!((table.column(0), table.column(1)), ("age of house".into(), "x".into()));
-    assert_eq!(table.declared_classes(), Some(table.classes()));
-    assert_eq!(refused(table.clone().binary("R")), "`positive` is `R`: give one of: P, N 'n, Q");
-    let binary = table.binary("N 'n").unwrap();
-    assert_eq!(binary.labels(), [-1.0, 1.0, -1.0]);
-    let numeric =
-        ARFF.replace("{P, 'N \\'n', \"Q\"} % c", "numeric").replace(['P', 'Q'], "7").replace("'N \\'n'", "8");
-    let table = arff(numeric.as_bytes(), &Column::Index(1)).unwrap();
-    assert_eq!((table.labels(), table.classes().len()), (&[7.0, 8.0, 7.0][..], 0));
-}
-
-#[test]
-fn malformed_arff_is_refused_with_its_line() {
-    let with = |from: &str, to: &str| refused(arff(ARFF.replace(from, to).as_bytes(), &Column::Index(1)));
-    assert!(
-        with("@DATA", "@dato").starts_with("line 7: `@dato` is not `@relation`, `@attribute` or `@data`")
-    );
-    assert!(with("1.5,P,2", "1.5,P").starts_with("line 9: 2 values, where 3 attributes are declared"));
-    assert!(with("1.5,P,2", "?,P,2").starts_with("line 9: `age of house` is missing (`?`): "));
-    assert!(with("1.5,P,2", "1.5,Z,2").starts_with("line 9: `class` is `Z`: give one of P, N 'n, Q"));
-    assert!(with("1.5,P,2", "{0 1.5, 9 P}").starts_with("line 9: `9` is no place from 1 to 2; "));
-    assert!(with("1.5,P,2", "{1 P, 0 1.5}").starts_with("line 9: `0` is no place from 2 to 2; "));
-    assert!(with("1.5,P,2", "{0 1.5, 1 P").starts_with("line 9: a `}` is missing"));
-    assert!(with("1.5,P,2", "{0").starts_with("line 9: a `}` is missing"));
-    assert!(with("1.5,P,2", "1.5,'P,2").starts_with("line 9: a closing ' is missing"));
-    assert!(with("1.5,P,2", "1.5,'P'x,2").starts_with("line 9: `x,2` follows a quoted value"));
-    assert!(with("@Attribute x integer", "@attribute x").starts_with("line 6: an attribute needs a name"));
-    assert!(with("@Attribute x integer", "@attribute").starts_with("line 6: an attribute needs a name"));
-    assert!(
-        with("x integer", "x string")
-            .starts_with("line 6: `x` is string; features and labels are numeric or nominal")
-    );
-    assert!(with("x integer", "x {1,2}").starts_with("line 10: `x` is `4`: give one of 1, 2"));
-    assert!(with("x integer", "x {1,2").starts_with("line 6: a `}` is missing"));
-    let read = |text: &str| refused(arff(text.as_bytes(), &Column::Last));
-    assert!(read("@attribute a real\n").starts_with("there is no `@data`"));
-    assert!(read("@attribute a real\n@data\n1\n").contains("at least one feature"));
-    assert!(read("@attribute a real\n@attribute b real\n@data\n").starts_with("no rows follow `@data`"));
-    assert!(
-        refused(arff(ARFF.as_bytes(), &Column::Name("y".into())))
-            .starts_with("`label` is `y`: the columns are")
-    );
-}
-
-#[test]
-fn svmlight_is_made_dense() {
-    let text = "# header\n+1 qid:3 1:0.5 3:-2 # name\n-1\n\n1 2:1e1\n";
-    let table = svmlight(text.as_bytes(), None).unwrap();
-    assert_eq!(table.view().features, [0.5, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, 10.0, 0.0]);
-    assert_eq!(table.labels(), [1.0, -1.0, 1.0]);
-    assert_eq!(svmlight(text.as_bytes(), Some(5)).unwrap().width(), 5);
-}
-
-#[test]
-fn malformed_svmlight_is_refused_with_its_line() {
-    let read = |text: &str| refused(svmlight(text.as_bytes(), None));
-    assert!(read("# nothing\n").starts_with("no rows found"));
-    assert!(read("1 1:1\nx 1:1\n").starts_with("line 2: `label` is `x`: "));
-    assert!(read("1 0:1\n").starts_with("line 1: `0:1` has index 0, but indices count from 1; if"));
-    assert!(read("1 2:1 2:1\n").starts_with("line 1: `2:1` follows index 2; "));
-    assert!(read("1 2\n").starts_with("line 1: `2` is not `index:value`"));
-    assert!(read("1 -2:1\n").starts_with("line 1: `-2:1` is not `index:value`"));
-    assert!(read("1 2:inf\n").starts_with("line 1: feature 2 is `inf`: "));
-    assert!(read("1 4000000000:1\n").starts_with("`width` is 4000000000: 1 dense rows would be more than"));
-    assert!(read("1 99999999999999999999:1\n").starts_with("line 1: "));
-    assert!(
-        refused(svmlight(&b"1 3:1\n"[..], Some(2))).starts_with("line 1: index 3 is beyond the width of 2")
-    );
-    assert!(refused(svmlight(&b"1\n"[..], Some(0))).starts_with("`width` is 0: "));
-}
-
 /// Two images of 1 x 2 pixels.
 const IMAGES: [u8; 20] = [0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 255, 51, 102];
 const LABELS: [u8; 10] = [0, 0, 8, 1, 0, 0, 0, 2, 7, 3];
@@ -253,11 +162,6 @@ fn files_are_opened_by_their_names() {
     let read = |path: &Path| open(path, &Options::default());
     assert_eq!(read(&write("a.csv", b"1,2\n")).unwrap().rows(), 1);
     assert_eq!(read(&write("a.TSV.gz", &gz(b"1\t2\n"))).unwrap().rows(), 1);
-    assert_eq!(
-        read(&write("a.arff", b"@attribute a real\n@attribute b real\n@data\n1,2\n")).unwrap().rows(),
-        1
-    );
-    assert_eq!(read(&write("a.svm", b"1 1:1\n")).unwrap().rows(), 1);
     write("t-labels-idx1-ubyte.gz", &gz(&LABELS));
     assert_eq!(read(&write("t-images-idx3-ubyte.gz", &gz(&IMAGES))).unwrap().rows(), 2);
     assert_eq!(read(&write("t-images-idx3-ubyte", &IMAGES)).unwrap().rows(), 2);
@@ -265,6 +169,11 @@ fn files_are_opened_by_their_names() {
     assert!(lonely.contains("u-labels-idx1-ubyte`: cannot be opened"), "{lonely}");
     assert!(refused(read(&write("idx3-ubyte", &IMAGES))).contains("no labels are known"));
     assert!(refused(read(&write("a.xls", b"1"))).contains("a.xls`: the name does not say the format; "));
+    for (name, what) in [("a.arff", "ARFF"), ("a.SVM.gz", "SVMlight"), ("a.libsvm", "SVMlight")] {
+        let problem =
+            format!("{name}`: {what} is not read; convert it to CSV, as docs/how-to/own-table.md says");
+        assert!(refused(read(&write(name, b"1"))).ends_with(&problem), "{name}");
+    }
     assert!(refused(read(&folder.path().join("none.csv"))).contains("none.csv`: cannot be opened"));
     let bad = refused(read(&write("bad.csv", b"1,2\nx,2\n")));
     assert!(
@@ -338,43 +247,6 @@ fn a_column_may_name_who_holds_a_row() {
     assert_eq!(found.table.width(), 1);
     let nobody = read::csv(&b"x;hospital;y\n1;;0\n"[..], &options).unwrap_err().to_string();
     assert!(nobody.starts_with("line 2: `hospital` is ``: somebody must hold the row"), "{nobody}");
-    let text = "@attribute x real\n@attribute hospital string\n@attribute y {a,b}\n@data\n1,north,a\n{0 3, 1 'so, uth'}\n";
-    let found = read::arff(text.as_bytes(), &options).unwrap();
-    assert_eq!(found.holders.unwrap().names, ["north", "so, uth"]);
-    assert_eq!((found.table.view().features, found.table.labels()), (&[1.0, 3.0][..], &[0.0, 0.0][..]));
-}
-
-#[test]
-fn sparse_arff_and_declared_categories() {
-    let text = "@attribute a real\n@attribute colour {red,blue}\n@attribute b real\n@attribute y {no,yes}\n@data\n\
-                {0 3.5, 3 yes}\n{}\n{1 blue ,2 -1}\n";
-    let table = arff(text.as_bytes(), &Column::Last).unwrap();
-    assert_eq!(table.view().features, [3.5, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0]);
-    assert_eq!((table.labels(), table.column(2)), (&[1.0, 0.0, 0.0][..], "colour=blue".into()));
-}
-
-#[test]
-fn svmlight_may_count_from_zero() {
-    let read = |text: &str, zero_based| {
-        let found =
-            read::svmlight(text.as_bytes(), &Options { zero_based, width: Some(2), ..Options::default() });
-        found.map(|found| found.table)
-    };
-    let text = "1 0:5 1:6\n-1 1:7\n";
-    assert!(refused(read(text, ZeroBased::Auto)).contains("--zero-based yes"));
-    assert!(refused(read(text, ZeroBased::No)).contains("has index 0"));
-    let zero = read(text, ZeroBased::Yes).unwrap();
-    assert_eq!((zero.view().features, zero.column(0)), (&[5.0, 6.0, 0.0, 7.0][..], "0".into()));
-    // What scikit-learn writes says it.
-    let said = format!(
-        "# Generated by dump_svmlight_file from scikit-learn 1.5\n# Column indices are zero-based\n{text}"
-    );
-    assert_eq!(read(&said, ZeroBased::Auto).unwrap(), zero);
-    // Without an index 0 nobody's row can tell: it counts from 1, unless it is said.
-    assert_eq!(read("1 1:7\n", ZeroBased::Auto).unwrap().view().features, [7.0, 0.0]);
-    assert!(refused(read("1 2:7\n", ZeroBased::Yes)).contains("beyond the width of 2"));
-    assert!(refused(read("1 18446744073709551615:7\n", ZeroBased::No)).contains("beyond the width of 2"));
-    assert!(refused(svmlight(b"1 18446744073709551615:7\n", None)).contains("dense rows would be more than"));
 }
 
 #[test]
@@ -396,18 +268,16 @@ proptest! {
         text in "[0-3,;:'\"{}?%@#ae. \n\t-]{0,80}",
         rows in "[0-3,;:'\"{}?a. \n]{0,60}",
     ) {
-        let arff = format!("@attribute a real\n@attribute b {{x,'y'}}\n@attribute c string\n@data\n{rows}");
         let packed = [&[0x1f, 0x8b], bytes.as_slice()].concat();
         let options = [
             Options::default(),
-            Options { header: Header::No, missing: Missing::Value(0.0), zero_based: ZeroBased::Yes, ..Options::default() },
+            Options { header: Header::No, missing: Missing::Value(0.0), ..Options::default() },
             Options { peer: Some(Column::Index(1)), label: Column::Index(0), left: vec![Column::Index(2)], ..Options::default() },
             Options { categories: [("0".to_owned(), vec!["a".to_owned()])].into(), ..Options::default() },
         ];
-        for input in [bytes.as_slice(), text.as_bytes(), arff.as_bytes(), rows.as_bytes(), &packed, &gz(text.as_bytes())] {
+        for input in [bytes.as_slice(), text.as_bytes(), rows.as_bytes(), &packed, &gz(text.as_bytes())] {
             for options in &options {
-                let found = [read::csv(input, options), read::arff(input, options), read::svmlight(input, options)];
-                for found in found.into_iter().flatten() {
+                if let Ok(found) = read::csv(input, options) {
                     prop_assert!(found.table.rows() > 0 && found.table.view().features.iter().all(|x| x.is_finite()));
                 }
             }

@@ -31,7 +31,7 @@ const NEIGHBOURS: usize = 5;
 #[cfg_attr(feature = "flags", derive(clap::Args))]
 #[cfg_attr(feature = "flags", command(next_help_heading = "Own table"))]
 pub struct PersonalTable {
-    /// Column of a table (--data FILE, .csv or .arff) that names the agent who holds a row. Every fifth row of an agent is for testing.
+    /// Column of a table (--data FILE) that names the agent who holds a row. Every fifth row of an agent is for testing.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "COLUMN", requires = "data"))]
     pub peer_column: Option<String>,

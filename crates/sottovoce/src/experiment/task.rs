@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::houses::{self, Houses};
-use sottovoce_learning::read::{Column, Header, Missing, Options, Separator, ZeroBased};
+use sottovoce_learning::read::{Column, Header, Missing, Options, Separator};
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 
 use sottovoce_learning::data::{Kind, Labels, Prepared, stem};
@@ -35,7 +35,7 @@ const DEALT_BY_LABEL: &str = "labels are public (rows were dealt out by them)";
 #[cfg_attr(feature = "flags", derive(clap::Args))]
 pub struct TaskSpec {
     /// Number of peers that the data is dealt out to.
-    #[cfg_attr(feature = "flags", arg(long = "peers", alias = "nodes", value_name = "N", default_value = "512", value_parser = count, conflicts_with = "peer_column"))]
+    #[cfg_attr(feature = "flags", arg(long = "peers", value_name = "N", default_value = "512", value_parser = count, conflicts_with = "peer_column"))]
     #[serde(rename = "peers")]
     pub nodes: usize,
     /// Rows of each peer (default: as many as there are for all).
@@ -46,8 +46,8 @@ pub struct TaskSpec {
     /// to `similarity:1`). The latter two look at all labels: they are for Houses and its look-alike, and every guarantee says so.
     #[cfg_attr(feature = "flags", arg(long, value_name = "SPLIT", default_value = "even", value_parser = checked(split)))]
     pub split: String,
-    /// Folder with the Houses data (`cal_housing.data`), or a file to learn from, gzipped or not: comma-separated values (.csv, .tsv, .data, .txt), ARFF
-    /// (.arff), SVMlight (.svm, .svmlight, .libsvm), or images as MNIST has them (`train-images-idx3-ubyte`, with `train-labels-idx1-ubyte` beside it).
+    /// Folder with the Houses data (`cal_housing.data`), or a file to learn from, gzipped or not: comma-separated values (.csv, .tsv, .data, .txt), or images
+    /// as MNIST has them (`train-images-idx3-ubyte`, with `train-labels-idx1-ubyte` beside it).
     #[cfg_attr(feature = "flags", arg(long, value_name = "PATH"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
@@ -70,9 +70,6 @@ pub struct TaskSpec {
     /// What stands for a number that is missing (an empty field, `?`, NA, NaN or null): nothing (`refuse`), `zero`, or a number given here, before scaling.
     #[cfg_attr(feature = "flags", arg(long, value_name = "refuse|zero|VALUE", requires = "data", default_value = "refuse", value_parser = checked(missing), allow_negative_numbers = true))]
     pub missing: String,
-    /// Whether the indices of an SVMlight file count from 0, as scikit-learn writes them; auto: as its comment says, and from 1 without one.
-    #[cfg_attr(feature = "flags", arg(long, value_enum, requires = "data", default_value_t = Said::Auto))]
-    pub zero_based: Said,
     /// Name or number of the label's column in such a file.
     #[cfg_attr(feature = "flags", arg(long, value_name = "COLUMN", requires = "data"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,13 +107,9 @@ pub struct TaskSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "A,B,...|N", requires = "data", conflicts_with_all = ["positive", "label_threshold"], value_delimiter = ','))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
-    /// Number of features of an SVMlight file.
-    #[cfg_attr(feature = "flags", arg(long, value_name = "N", requires = "data", value_parser = count))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub width: Option<usize>,
     /// What is learned: a class of two (logistic), a number (squared), or one of several classes (softmax). Default: by how many classes are named.
-    #[cfg_attr(feature = "flags", arg(long = "objective", alias = "loss", value_enum))]
-    #[serde(rename = "objective", alias = "loss", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long = "objective", value_enum))]
+    #[serde(rename = "objective", skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
     /// Weight of the squared length of the model in the loss.
     #[cfg_attr(feature = "flags", arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true))]
@@ -250,7 +243,6 @@ impl Default for TaskSpec {
             drop: Vec::new(),
             category: Vec::new(),
             missing: "refuse".to_owned(),
-            zero_based: Said::Auto,
             label: None,
             range: Vec::new(),
             bounds: None,
@@ -259,7 +251,6 @@ impl Default for TaskSpec {
             label_threshold: None,
             label_bounds: None,
             classes: Vec::new(),
-            width: None,
             loss: None,
             ridge: 0.0,
             clip: 0.4,
@@ -408,10 +399,8 @@ impl TaskSpec {
             || !self.drop.is_empty()
             || !self.category.is_empty()
             || self.header != Said::Auto
-            || self.zero_based != Said::Auto
             || self.missing != "refuse";
-        let bounded =
-            !self.range.is_empty() || self.bounds.is_some() || self.norm.is_some() || self.width.is_some();
+        let bounded = !self.range.is_empty() || self.bounds.is_some() || self.norm.is_some();
         let remedy = "Houses has labels and a scaling of its own; leave out bounds, labels, classes and columns, or give a file";
         require(!labelled && !bounded && !read, "data", "a folder", remedy)?;
         let loss = match self.loss {
@@ -447,7 +436,7 @@ impl TaskSpec {
             }
             (None, (Some(positive), ..)) => Labels::Positive(positive.clone()),
             (None, (None, Some(threshold), _)) => Labels::Threshold(threshold),
-            (None, (None, None, [])) => Labels::AsDeclared,
+            (None, (None, None, [])) => Labels::AsRead,
             (None, (None, None, [count])) => match count.parse() {
                 Ok(count) => Labels::Count(count),
                 Err(_) => {
@@ -491,12 +480,6 @@ impl TaskSpec {
                 Said::No => Header::No,
             },
             separator: Separator::Auto,
-            width: self.width,
-            zero_based: match self.zero_based {
-                Said::Auto => ZeroBased::Auto,
-                Said::Yes => ZeroBased::Yes,
-                Said::No => ZeroBased::No,
-            },
             peer: self.peer_column.as_deref().map(Column::parse),
             left: self.drop.iter().map(|column| Column::parse(column)).collect(),
             categories,
