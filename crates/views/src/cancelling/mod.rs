@@ -6,10 +6,9 @@
 //! ```
 //!
 //! `L` is the Laplacian of the graph of secrets without `V`, and `q_u` what `Q` has of peer `u`. The first is solved peer by peer (`solve.rs`), the second
-//! at once (`heard.rs`). `colluding.rs` has the worst `V` of a size, `secrets.rs` what learning keeps of it, `covariance.rs` the best noise that is not of pairs.
+//! at once (`heard.rs`). `colluding.rs` has the worst `V` of a size, `secrets.rs` what learning keeps of it.
 
 mod colluding;
-mod covariance;
 mod gap;
 mod heard;
 mod honest;
@@ -18,7 +17,6 @@ mod solve;
 
 pub(crate) use colluding::check_colluders;
 pub use colluding::{AtRandom, at_random, with_any};
-pub use covariance::{Best, best_covariance};
 pub use honest::Cut;
 pub use secrets::Secrets;
 
