@@ -21,7 +21,7 @@ from sottovoce._sottovoce import ask as raw
 from sottovoce._sottovoce import seconds as in_rust
 
 #: Tellings among a million peers.
-MILLION = words("audit", "source", nodes=1_000_000, curious=1000, muting=0.5, runs=400, json=True)
+MILLION = words("audit", "source", peers=1_000_000, curious=1000, muting=0.5, runs=400, json=True)
 #: Questions that take microseconds.
 SMALL = {
     "account rumor": words("account", "rumor", peers=40, curious=4, json=True),

@@ -23,7 +23,7 @@ LONG = {
     "the worst coalition": 'ask("account", "averaging", graph=torus(30), steps=20, worst_coalition=4)',
     "a simulation": 'ask("run", "averaging", graph=torus(45), sigma=1.0, steps=100000, no_report=True)',
     "an attack on values": 'ask("audit", "reconstruct", graph=torus(12), steps=30, observers=[0], runs=10000000)',
-    "an attack on a rumour": 'ask("audit", "source", nodes=3000, curious=300, muting=0.5, runs=100000000)',
+    "an attack on a rumour": 'ask("audit", "source", peers=3000, curious=300, muting=0.5, runs=100000000)',
     "a rumour by messages": 'ask("run", "rumor", peers=4096, muting=0.5, drop=0.1, clocks="poisson", seeds=10000, no_report=True)',
     "a walk in expectation": 'ask("account", "walk", graph=torus(20), steps=20000, observers=[0], sigma=4.0, order=2.0, expected=100000)',
     "learning": 'ask("run", "learning", peers=256, iterations=100000, sigma=4.0, seeds=50, no_report=True)',

@@ -37,7 +37,7 @@ def test_progress_is_told_and_may_end_the_work():
             raise InterruptedError("enough")
 
     with pytest.raises(InterruptedError, match="enough"):
-        ask("audit", "source", nodes=2000, curious=200, muting=0.5, runs=100_000_000, progress=hear)
+        ask("audit", "source", peers=2000, curious=200, muting=0.5, runs=100_000_000, progress=hear)
     what, done, total = heard[-1]
     assert what and 0 < done <= total
     # The thread that was stopped goes on with other work.
@@ -45,7 +45,7 @@ def test_progress_is_told_and_may_end_the_work():
 
 
 def test_progress_is_true_or_callable(capfd):
-    ask("audit", "source", nodes=400, curious=40, muting=0.5, runs=20_000, progress=True)
+    ask("audit", "source", peers=400, curious=40, muting=0.5, runs=20_000, progress=True)
     with pytest.raises(SottovoceError) as caught:
         ask("account", "rumor", peers=40, curious=4, progress=3)
     assert caught.value.field == "progress"
@@ -55,7 +55,7 @@ def test_one_that_is_stopped_leaves_others_alone():
     done = {}
 
     def other():
-        done["result"] = ask("audit", "source", nodes=1000, curious=100, muting=0.5, runs=20_000)
+        done["result"] = ask("audit", "source", peers=1000, curious=100, muting=0.5, runs=20_000)
 
     thread = threading.Thread(target=other)
     thread.start()
@@ -64,6 +64,6 @@ def test_one_that_is_stopped_leaves_others_alone():
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        ask("audit", "source", nodes=2000, curious=200, muting=0.5, runs=100_000_000, progress=enough)
+        ask("audit", "source", peers=2000, curious=200, muting=0.5, runs=100_000_000, progress=enough)
     thread.join()
     assert done["result"]["schema_version"] == 1

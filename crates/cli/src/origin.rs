@@ -9,7 +9,7 @@ use super::{Global, input};
 /// Options with a value that change no page.
 const PLACES: [&str; 1] = ["--out"];
 /// Options without one.
-const MANNERS: [&str; 6] = ["--overwrite", "--force", "--quiet", "-q", "--verbose", "--json"];
+const MANNERS: [&str; 5] = ["--overwrite", "--quiet", "-q", "--verbose", "--json"];
 
 impl Global {
     /// Where a page of this command comes from.
@@ -67,10 +67,10 @@ mod tests {
 
     #[test]
     fn where_a_page_goes_is_no_part_of_what_it_is() {
-        let plain = said(&["run", "rumor", "--nodes", "64"]);
-        assert_eq!(plain, "sottovoce run rumor --nodes 64");
-        assert_eq!(said(&["run", "rumor", "--out", "x", "--nodes", "64", "--overwrite", "-q"]), plain);
-        assert_eq!(said(&["run", "--json", "rumor", "--out=x y", "--nodes", "64"]), plain);
+        let plain = said(&["run", "rumor", "--peers", "64"]);
+        assert_eq!(plain, "sottovoce run rumor --peers 64");
+        assert_eq!(said(&["run", "rumor", "--out", "x", "--peers", "64", "--overwrite", "-q"]), plain);
+        assert_eq!(said(&["run", "--json", "rumor", "--out=x y", "--peers", "64"]), plain);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "DIR", requires = "what")]
     out: Option<PathBuf>,
     /// Replace files that are there already.
-    #[arg(long, alias = "force", requires = "what")]
+    #[arg(long, requires = "what")]
     overwrite: bool,
     /// Folder with data sets; the social graphs are read from facebook-ego/N.edges (SNAP), Houses from houses/, MNIST from mnist/.
     #[arg(long, value_name = "DIR", requires = "what")]

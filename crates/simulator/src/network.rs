@@ -68,7 +68,6 @@ pub struct Network {
     /// How long a message travels.
     pub latency: Latency,
     /// Probability that a message is dropped.
-    #[serde(alias = "loss")]
     pub drop: f64,
     /// Probability that a message arrives twice, the second time after a latency of its own.
     pub duplicate: f64,

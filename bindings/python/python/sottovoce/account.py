@@ -34,7 +34,7 @@ def averaging(
     worst_coalition: int | None = None,
     method: Literal["published", "published-corrected", "exact", "all"] | None = None,
     graph: Graph | None = None,
-    format: Literal["edge-list", "snap", "graphml", "node-link", "adjacency-csv", "gml", "matrix-market"] | None = None,
+    format: Literal["edge-list", "snap", "graphml", "node-link"] | None = None,
     weights: Text | None = None,
     lazy: float | None = None,
     schedule: Path | None = None,
@@ -97,7 +97,7 @@ def averaging(
 def walk(
     *,
     graph: Graph | None = None,
-    format: Literal["edge-list", "snap", "graphml", "node-link", "adjacency-csv", "gml", "matrix-market"] | None = None,
+    format: Literal["edge-list", "snap", "graphml", "node-link"] | None = None,
     weights: Text | None = None,
     lazy: float | None = None,
     steps: int | None = None,
@@ -156,7 +156,7 @@ def rumor(
     delta: float | None = None,
     muting: float | None = None,
     graph: Graph | None = None,
-    format: Literal["edge-list", "snap", "graphml", "node-link", "adjacency-csv", "gml", "matrix-market"] | None = None,
+    format: Literal["edge-list", "snap", "graphml", "node-link"] | None = None,
     curious_peers: Text | Sequence[Text] | None = None,
     clocks: Literal["rounds", "poisson"] | None = None,
     drop: float | None = None,
@@ -205,7 +205,7 @@ def learning(
     tokens: int | None = None,
     burn_in: int | None = None,
     graph: Graph | None = None,
-    format: Literal["edge-list", "snap", "graphml", "node-link", "adjacency-csv", "gml", "matrix-market"] | None = None,
+    format: Literal["edge-list", "snap", "graphml", "node-link"] | None = None,
     weights: Text | None = None,
     lazy: float | None = None,
     fresh_graphs: float | None = None,
@@ -317,7 +317,7 @@ def personalized(
         fewest: Fewest rows of an agent of a generated task (default: 10; 4 ratings). Agents without rows are legal
         most: Most rows of an agent of a generated task (default: 100; 40 ratings)
         centre: What is subtracted from the ratings of MovieLens (default: own)
-        peer_column: Column of a table (--data FILE, .csv or .arff) that names the agent who holds a row. Every fifth row of an agent is for testing
+        peer_column: Column of a table (--data FILE) that names the agent who holds a row. Every fifth row of an agent is for testing
         similar: Who resembles whom: a graph of the agents by name, with positive weights of its edges in the third column of an edge list, or as `weight` in GraphML (default: 1). Public
         profiles: Public features of the agents instead: lines of a name and two numbers or more. Everybody resembles her nearest, by the cosine
         neighbours: So many nearest agents by their profiles (default: 5)
@@ -367,7 +367,7 @@ def deep(
     test_images: int | None = None,
     split: float | None = None,
     graph: Graph | None = None,
-    format: Literal["edge-list", "snap", "graphml", "node-link", "adjacency-csv", "gml", "matrix-market"] | None = None,
+    format: Literal["edge-list", "snap", "graphml", "node-link"] | None = None,
     weights: Text | None = None,
     lazy: float | None = None,
     fiedler: float | None = None,

@@ -43,10 +43,10 @@ pub(crate) struct LearningArgs {
     #[command(flatten)]
     noise: GradientNoise,
     /// Number of peers, where no graph is given.
-    #[arg(long = "peers", alias = "nodes", value_name = "N", value_parser = count, conflicts_with = "graph")]
+    #[arg(long = "peers", value_name = "N", value_parser = count, conflicts_with = "graph")]
     nodes: Option<usize>,
     /// Peers who pool what they hear.
-    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true)]
     observers: Vec<String>,
 }
 

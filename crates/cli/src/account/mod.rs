@@ -25,7 +25,7 @@ use super::Global;
                   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n  \
                   sottovoce account learning --graph friends.txt --iterations 10 --observers 0\n  \
                   sottovoce account rumor --peers 100 --curious 10 --muting 0.1\n  \
-                  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6"
+                  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observers 6"
 )]
 pub(crate) struct Account {
     #[command(subcommand)]

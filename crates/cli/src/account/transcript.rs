@@ -28,7 +28,7 @@ pub(crate) struct Transcript {
     /// The transcript: `transcript.json` of a report, or a node's.
     file: PathBuf,
     /// Peers who pool what they heard, by name, separated by commas (default: those of the experiment).
-    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',')]
+    #[arg(long, value_name = "V,...", value_delimiter = ',')]
     observers: Vec<String>,
     /// Probability with which epsilons may fail (default: that of the experiment).
     #[arg(long, value_name = "DELTA")]

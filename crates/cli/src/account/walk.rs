@@ -52,13 +52,7 @@ pub(crate) struct WalkArgs {
     #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
     steps: usize,
     /// Who watches; several pool what they see.
-    #[arg(
-        long,
-        alias = "observer",
-        value_name = "V,...",
-        value_delimiter = ',',
-        required_unless_present = "matrix"
-    )]
+    #[arg(long, value_name = "V,...", value_delimiter = ',', required_unless_present = "matrix")]
     observers: Vec<String>,
     /// File with the holders of the token, in order; `steps` must be their number.
     #[arg(long, value_name = "FILE", requires = "observers")]

@@ -102,7 +102,7 @@ impl File {
                 let (muting, runs) = (rumor.muting().to_string(), runs.to_string());
                 let words = [
                     "source",
-                    "--nodes",
+                    "--peers",
                     &peers,
                     "--curious",
                     &curious,

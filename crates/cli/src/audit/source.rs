@@ -39,7 +39,7 @@ no theorem applies (a clock, a delayed start, very large graphs) it is the answe
 #[command(group = clap::ArgGroup::new("listeners").required(true).args(["curious", "curious_peers"]))]
 pub(crate) struct Source {
     /// Number of peers, everyone of whom can tell everyone.
-    #[arg(long = "peers", alias = "nodes", value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: Option<usize>,
     /// Graph file: only neighbours tell each other; `-` is standard input.
     #[arg(long, value_name = "FILE")]
@@ -90,7 +90,7 @@ pub(crate) struct Source {
     #[arg(long)]
     delayed_start: bool,
     /// Probability that a telling is lost.
-    #[arg(long, alias = "loss", value_name = "P", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     drop: f64,
     /// Tellers notice losses and try again.
     #[arg(long, requires = "drop")]

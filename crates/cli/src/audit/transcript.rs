@@ -35,7 +35,7 @@ pub(crate) struct Transcript {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Peers who pool what they heard, by name, separated by commas (default: those of the experiment, or the first peer).
-    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',')]
+    #[arg(long, value_name = "V,...", value_delimiter = ',')]
     observers: Vec<String>,
     /// Number of runs of the attack.
     #[arg(long, value_name = "R", default_value = "2000", value_parser = count)]

@@ -78,7 +78,7 @@ pub(super) struct Choice {
     #[arg(long, value_name = "F")]
     family: Kind,
     /// Number of nodes.
-    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: Option<usize>,
     /// Rows of a grid.
     #[arg(long, value_name = "R", value_parser = count, allow_negative_numbers = true)]
@@ -90,7 +90,7 @@ pub(super) struct Choice {
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = count, allow_negative_numbers = true)]
     sides: Option<Vec<usize>>,
     /// Dimensions of a torus or hypercube.
-    #[arg(long, visible_alias = "dimension", value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
     dimensions: Option<u32>,
     /// Probability p of each edge (erdos-renyi).
     #[arg(long, short, value_name = "P", value_parser = real, allow_negative_numbers = true)]

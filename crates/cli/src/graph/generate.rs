@@ -24,11 +24,10 @@ const EXAMPLES: &str = "Example:
   sottovoce graph generate --family stochastic-block --sizes 50,50 --p-in 0.3 --p-out 0.02
 
 Formats by extension:
-  .txt .tsv .edges .edgelist .el  edge-list      two node names per line
-  .snap                           snap           the same, with tabs, as SNAP has it
-  .graphml .xml                   graphml        keeps coordinates
-  .json                           node-link      as networkx.node_link_data; keeps coordinates
-  .csv                            adjacency-csv  a matrix of 0 and 1
+  .txt .tsv .csv .edgelist .el  edge-list  two node names per line
+  .snap .edges                  snap       the same, with tabs, as SNAP has it
+  .graphml .xml                 graphml    keeps coordinates
+  .json                         node-link  as networkx.node_link_data; keeps coordinates
 
 Without --out, --json prints {\"nodes\": N, \"edges\": [[u, v], ..], ..}; `graph inspect` reads the formats above.";
 
@@ -46,7 +45,7 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
     /// Replace FILE if it exists.
-    #[arg(long, alias = "force", requires = "out")]
+    #[arg(long, requires = "out")]
     overwrite: bool,
     #[command(flatten)]
     choice: Choice,

@@ -48,19 +48,19 @@ pub(crate) struct Schedule {
     #[command(flatten)]
     graph: GraphFile,
     /// Number of peers of fresh graphs.
-    #[arg(long, alias = "nodes", value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     peers: Option<usize>,
     /// Edges of fresh graphs have the probability of this times ln(n)/n (default: 1.5).
     #[arg(long, value_name = "C", value_parser = real, allow_negative_numbers = true)]
     factor: Option<f64>,
     /// Number of steps.
-    #[arg(long, alias = "rounds", value_name = "T", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
     steps: usize,
     /// File to write; without it, or as `-`, the schedule goes to standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace FILE if it exists.
-    #[arg(long, alias = "force", requires = "out")]
+    #[arg(long, requires = "out")]
     overwrite: bool,
 }
 

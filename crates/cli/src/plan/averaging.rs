@@ -31,7 +31,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce plan averaging --graph er.txt --target-far --epsilon 1 --target-worst 4
   sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --results published
   sottovoce plan averaging --peers 100 --families torus,random-regular --target-mean 0.1 --json
-  sottovoce plan averaging --graph er.txt --epsilon 1 --coalition 3,7
+  sottovoce plan averaging --graph er.txt --epsilon 1 --observers 3,7
   sottovoce plan averaging --graph town.graphml --distance coordinates --within 0.3=4 --farther 1
   sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --page plan.html
   sottovoce plan averaging --peers 64 --epsilon 4 --colluders 6
@@ -91,7 +91,7 @@ pub(super) struct AveragingArgs {
 pub(super) const KAPPA: f64 = 10.0;
 
 /// What the observers of an experiment are to a plan.
-const COALITION: &str = "Peers who pool what they hear, by name, separated by commas (--coalition is the same): the table says what each row would \
+const COALITION: &str = "Peers who pool what they hear, by name, separated by commas: the table says what each row would \
                          reveal to them; nothing is chosen by it";
 
 /// What must hold.

@@ -19,7 +19,7 @@ pub(super) struct Out {
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
     /// Replace a file of that name.
-    #[arg(long, alias = "force")]
+    #[arg(long)]
     pub(super) overwrite: bool,
 }
 

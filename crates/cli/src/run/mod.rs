@@ -80,7 +80,7 @@ struct Place {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace an earlier report in that folder.
-    #[arg(long, alias = "force", requires = "out")]
+    #[arg(long, requires = "out")]
     overwrite: bool,
     /// Write no report.
     #[arg(long, conflicts_with_all = ["out", "overwrite"])]

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{json, number, refused, sottovoce};
 
-const CROWD: &str = "audit source --nodes 40 --curious 4";
+const CROWD: &str = "audit source --peers 40 --curious 4";
 
 fn text(arguments: &str, code: i32) -> String {
     let output = sottovoce(arguments).assert().code(code).get_output().clone();
@@ -35,7 +35,7 @@ fn suspects_can_be_named() {
 
 #[test]
 fn a_delayed_start_is_caught() {
-    let said = text("audit source --nodes 4000 --curious 2000 --muting 1 --delayed-start --runs 1000", 1);
+    let said = text("audit source --peers 4000 --curious 2000 --muting 1 --delayed-start --runs 1000", 1);
     assert!(said.contains("Verdict: BROKEN") && said.contains("never again"), "{said}");
 }
 
@@ -58,7 +58,7 @@ fn on_a_graph_the_attack_stays_within_what_is_computed() {
 
 #[test]
 fn a_walk_under_losses_is_told_to_repeat() {
-    let walk = format!("{CROWD} --muting 0 --loss 0.1 --runs 400");
+    let walk = format!("{CROWD} --muting 0 --drop 0.1 --runs 400");
     assert!(text(&walk, 0).contains("add --repeated"));
     assert!(!text(&format!("{walk} --repeated"), 0).contains("add --repeated"));
 }
@@ -72,15 +72,15 @@ fn bad_input_is_refused_with_a_remedy() {
         ("--muting 0.5 --pair 0,39", "curious"),
         ("--muting 0.5 --pair 3", "`pair` is 3"),
         ("--muting 0.5 --pair 3,3", "two different"),
-        ("--muting 0.5 --loss 1", "`drop` is 1"),
+        ("--muting 0.5 --drop 1", "`drop` is 1"),
         ("--muting 0.5 --confidence 1", "`confidence` is 1"),
         ("--muting 0.5 --runs 3", "`runs` is 3"),
         ("--muting 0.5 --epsilon -1", "epsilon"),
     ] {
         refused(&format!("{CROWD} {more}"), &[says]);
     }
-    refused("audit source --nodes 10 --curious 10 --muting 0", &["`curious` is 10 of 10"]);
-    refused("audit source --nodes 10 --curious 0 --muting 0", &["`curious` is 0"]);
-    refused("audit source --nodes 1 --curious 0 --muting 0", &["`peers` is 1"]);
-    refused("audit source --nodes 10 --muting 0", &["curious"]);
+    refused("audit source --peers 10 --curious 10 --muting 0", &["`curious` is 10 of 10"]);
+    refused("audit source --peers 10 --curious 0 --muting 0", &["`curious` is 0"]);
+    refused("audit source --peers 1 --curious 0 --muting 0", &["`peers` is 1"]);
+    refused("audit source --peers 10 --muting 0", &["curious"]);
 }

@@ -189,37 +189,6 @@ fn a_plan_shows_an_epsilon_for_each_adversary() {
 }
 
 #[test]
-fn old_spellings_still_work() {
-    let (folder, graph) = graph();
-    let out = |name: &str| folder.path().join(name).display().to_string();
-    let same = |old: &str, new: &str| {
-        let strip = |arguments: &str| {
-            let mut found = json(&arguments.replace("GRAPH", &graph));
-            found.as_object_mut().unwrap().remove("command");
-            found
-        };
-        assert_eq!(strip(old), strip(new), "{old}");
-    };
-    same("graph generate --family ring --nodes 5", "graph generate --family ring --peers 5");
-    same("account rumor --nodes 50 --curious 5 --muting 0.5", "account rumor -n 50 --curious 5 --muting 0.5");
-    let averaging = "account averaging --graph GRAPH";
-    same(
-        &format!("{averaging} --rounds 2 --observer 0 --relay 0.1"),
-        &format!("{averaging} --steps 2 --observers 0 --relay-noise 0.1"),
-    );
-    same(
-        "account walk --graph GRAPH --steps 4 --observer 1",
-        "account walk --graph GRAPH --steps 4 --observers 1",
-    );
-    let source = "audit source --curious 3 --muting 0.5 --runs 100";
-    same(&format!("{source} --nodes 20 --loss 0.1"), &format!("{source} --peers 20 --drop 0.1"));
-    let file = out("again.txt");
-    for word in ["", " --force", " --overwrite"] {
-        sottovoce(&format!("graph generate --family ring --peers 5 --out {file}{word}")).assert().success();
-    }
-}
-
-#[test]
 fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
     let (folder, graph) = graph();
     for (arguments, words) in [

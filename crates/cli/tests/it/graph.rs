@@ -23,39 +23,39 @@ fn every_family_has_the_numbers_of_its_closed_form() {
     let torus = known(64, 192).degrees(6, 6).mixes(2.0 / 3.0, -1.0).fiedler(2.0);
     let square = known(16, 24).degrees(2, 4).fiedler(2.0 - SQRT_2);
     for (arguments, known) in [
-        ("ring --nodes 9", known(9, 9).degrees(2, 2).mixes(turn(1.0 / 9.0), turn(4.0 / 9.0))),
+        ("ring --peers 9", known(9, 9).degrees(2, 2).mixes(turn(1.0 / 9.0), turn(4.0 / 9.0))),
         ("ring -n 9", known(9, 9).fiedler(2.0 - 2.0 * turn(1.0 / 9.0))),
         // Metropolis weights on a path are I - L/2, on a star I - L/5.
-        ("path --nodes 5", known(5, 4).mixes(turn(0.1), -turn(0.1)).fiedler(2.0 - 2.0 * turn(0.1))),
-        ("path --nodes 2", known(2, 1).degrees(1, 1).mixes(-1.0, -1.0).fiedler(2.0)),
-        ("star --nodes 6", star),
-        ("complete --nodes 6", complete),
+        ("path --peers 5", known(5, 4).mixes(turn(0.1), -turn(0.1)).fiedler(2.0 - 2.0 * turn(0.1))),
+        ("path --peers 2", known(2, 1).degrees(1, 1).mixes(-1.0, -1.0).fiedler(2.0)),
+        ("star --peers 6", star),
+        ("complete --peers 6", complete),
         ("grid --rows 3 --cols 4", known(12, 17).degrees(2, 4).fiedler(2.0 - SQRT_2)),
-        ("grid --nodes 16", square),
-        ("grid --rows 4 --cols 4 --nodes 16", square),
+        ("grid --peers 16", square),
+        ("grid --rows 4 --cols 4 --peers 16", square),
         ("torus --sides 5,5", known(25, 50).mixes(0.5 + 0.5 * turn(0.2), turn(0.4))),
         ("torus --sides 4,4,4", torus),
-        ("torus --nodes 64 --dimensions 3", torus),
-        ("hypercube --nodes 16", cube),
-        ("hypercube --dimension 4", cube),
-        ("exponential --nodes 8", known(8, 20).mixes(0.2, -(1.0 + SQRT_2) / 5.0).fiedler(4.0)),
-        ("erdos-renyi --nodes 6 --probability 1", complete),
-        ("erdos-renyi --nodes 6 --mean-degree 5", complete),
-        ("erdos-renyi --nodes 6 -p 0", known(6, 0).degrees(0, 0).fiedler(0.0)),
-        ("random-regular --nodes 20 --degree 4", known(20, 40).degrees(4, 4)),
-        ("random-regular --nodes 6 --degree 5", complete),
-        ("geometric --nodes 6 --radius 1.5", complete),
-        ("geometric-fiedler --nodes 6 --fiedler 1", complete),
+        ("torus --peers 64 --dimensions 3", torus),
+        ("hypercube --peers 16", cube),
+        ("hypercube --dimensions 4", cube),
+        ("exponential --peers 8", known(8, 20).mixes(0.2, -(1.0 + SQRT_2) / 5.0).fiedler(4.0)),
+        ("erdos-renyi --peers 6 --probability 1", complete),
+        ("erdos-renyi --peers 6 --mean-degree 5", complete),
+        ("erdos-renyi --peers 6 -p 0", known(6, 0).degrees(0, 0).fiedler(0.0)),
+        ("random-regular --peers 20 --degree 4", known(20, 40).degrees(4, 4)),
+        ("random-regular --peers 6 --degree 5", complete),
+        ("geometric --peers 6 --radius 1.5", complete),
+        ("geometric-fiedler --peers 6 --fiedler 1", complete),
         // Two complete pieces, and the complete bipartite graph.
         ("stochastic-block --sizes 3,4 --p-in 1 --p-out 0", known(7, 9).degrees(2, 3).fiedler(0.0)),
         ("stochastic-block --sizes 2,3 --p-in 0 --p-out 1", known(5, 6).degrees(2, 3).fiedler(2.0)),
-        ("barabasi-albert --nodes 10 --attach 2", known(10, 16)),
-        ("barabasi-albert --nodes 6 --attach 5", star),
+        ("barabasi-albert --peers 10 --attach 2", known(10, 16)),
+        ("barabasi-albert --peers 6 --attach 5", star),
         (
-            "watts-strogatz --nodes 9 --neighbors 4 --rewire 0",
+            "watts-strogatz --peers 9 --neighbors 4 --rewire 0",
             known(9, 18).degrees(4, 4).fiedler(4.0 - 2.0 * turn(1.0 / 9.0) - 2.0 * turn(2.0 / 9.0)),
         ),
-        ("watts-strogatz --nodes 30 --neighbors 4 --rewire 0.5", known(30, 60)),
+        ("watts-strogatz --peers 30 --neighbors 4 --rewire 0.5", known(30, 60)),
         ("davis", known(32, 89).degrees(2, 14)),
     ] {
         let session = Session::new();
@@ -71,7 +71,7 @@ fn a_mean_degree_is_met_on_average() {
     // 2000 nodes of mean degree 8: 8000 edges. The deviation is below 200 for either family, of which 5 are 1000.
     for family in ["erdos-renyi", "geometric"] {
         let edges = Session::new()
-            .json(&format!("generate --family {family} --nodes 2000 --mean-degree 8 --quiet"))["edges"]
+            .json(&format!("generate --family {family} --peers 2000 --mean-degree 8 --quiet"))["edges"]
             .as_array()
             .unwrap()
             .len();
@@ -82,7 +82,7 @@ fn a_mean_degree_is_met_on_average() {
 #[test]
 fn a_fiedler_value_is_met_and_reported() {
     let session = Session::new();
-    let written = session.json("generate --family geometric-fiedler --nodes 20 --fiedler 0.06 --out g.json");
+    let written = session.json("generate --family geometric-fiedler --peers 20 --fiedler 0.06 --out g.json");
     let achieved = written["fiedler_normalized"].as_f64().unwrap();
     assert!((achieved / 0.06 - 1.0).abs() <= 0.02, "{written}");
     assert!(written["radius"].as_f64().is_some_and(|radius| radius > 0.0 && radius < 1.5));
@@ -92,7 +92,7 @@ fn a_fiedler_value_is_met_and_reported() {
 #[test]
 fn laziness_and_weights_change_the_spectrum_as_they_should() {
     let session = Session::new();
-    session.ok("generate --family hypercube --nodes 16 --out cube.txt");
+    session.ok("generate --family hypercube --peers 16 --out cube.txt");
     // The eigenvalues 1 - k/2, k = 0..4: lazily (1 + them)/2, and with one more for oneself 1 - 2k/5.
     for (options, gap, lambda_2, lambda_n) in [
         ("", 0.4, 0.6, -0.6),
@@ -148,8 +148,8 @@ const KEYS: [&str; 31] = [
 #[test]
 fn inspections_are_one_flat_object_whatever_the_graph() {
     let session = Session::new();
-    for family in ["path --nodes 1", "path --nodes 2", "ring --nodes 9", "erdos-renyi --nodes 4 -p 0"] {
-        session.ok(&format!("generate --family {family} --out g.txt --force"));
+    for family in ["path --peers 1", "path --peers 2", "ring --peers 9", "erdos-renyi --peers 4 -p 0"] {
+        session.ok(&format!("generate --family {family} --out g.txt --overwrite"));
         let found = session.json("inspect g.txt --distances");
         let origin = ["schema_version", "version", "command", "seed", "graph_sha256"];
         let mut keys: Vec<_> = found.as_object().unwrap().keys().map(String::as_str).collect();
@@ -166,7 +166,7 @@ fn inspections_are_one_flat_object_whatever_the_graph() {
 #[test]
 fn what_does_not_exist_is_null() {
     let session = Session::new();
-    session.ok("generate --family path --nodes 1 --out one.txt");
+    session.ok("generate --family path --peers 1 --out one.txt");
     let one = session.json("inspect one.txt --distances");
     assert_eq!(
         (&one["connected"], &one["components"], &one["max_degree"]),
@@ -174,7 +174,7 @@ fn what_does_not_exist_is_null() {
     );
     assert_eq!((&one["spectral_gap"], &one["fiedler"]), (&Value::Null, &Value::Null));
     assert_eq!((&one["diameter"], &one["average_distance"]), (&0.into(), &0.0.into()));
-    session.ok("generate --family path --nodes 2 --out two.txt");
+    session.ok("generate --family path --peers 2 --out two.txt");
     let two = session.json("inspect two.txt --distances --weights metropolis");
     assert_eq!((&two["spectral_gap"], &two["spectral_gap_method"]), (&0.0.into(), &"structure".into()));
     for key in ["relaxation_time", "mixing_time_lower", "mixing_time_upper", "chebyshev_gamma"] {
@@ -186,7 +186,7 @@ fn what_does_not_exist_is_null() {
 #[test]
 fn speeds_follow_from_the_gap() {
     let session = Session::new();
-    session.ok("generate --family complete --nodes 5 --out g.txt");
+    session.ok("generate --family complete --peers 5 --out g.txt");
     let found = session.json("inspect g.txt --distances --weights metropolis");
     // Gap 3/4. (4/3 - 1) ln 2 <= t <= ln(5/0.25) / (3/4); gamma = 2 (1 - sqrt(39/64)) / (5/8)².
     for (key, expected) in [
@@ -243,7 +243,7 @@ fn a_graph_in_pieces_is_inspected_with_a_note() {
 #[test]
 fn a_bipartite_graph_is_told_how_to_mix() {
     let session = Session::new();
-    session.ok("generate --family ring --nodes 8 --out g.txt");
+    session.ok("generate --family ring --peers 8 --out g.txt");
     let ended = session.run("inspect g.txt --weights metropolis");
     assert!(ended.stderr.contains("the graph is bipartite") && ended.stderr.contains("try --lazy 0.5"));
     assert_eq!(session.run("inspect g.txt --weights metropolis --lazy 0.5").stderr, "");
@@ -252,7 +252,7 @@ fn a_bipartite_graph_is_told_how_to_mix() {
 #[test]
 fn people_get_a_table_with_meanings() {
     let session = Session::new();
-    session.ok("generate --family star --nodes 6 --out star.txt");
+    session.ok("generate --family star --peers 6 --out star.txt");
     let text = session.ok("inspect star.txt --distances --weights metropolis");
     for (name, value, meaning) in [
         ("nodes", "6", "peers"),

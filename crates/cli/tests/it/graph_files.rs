@@ -14,13 +14,13 @@ use common::graphs::{Session, ended, known, parse};
 fn the_same_seed_gives_the_same_bytes() {
     let session = Session::new();
     for family in [
-        "erdos-renyi --nodes 50 -p 0.2",
-        "random-regular --nodes 50 --degree 3",
-        "geometric --nodes 50 --radius 0.3",
-        "geometric-fiedler --nodes 12 --fiedler 0.1",
+        "erdos-renyi --peers 50 -p 0.2",
+        "random-regular --peers 50 --degree 3",
+        "geometric --peers 50 --radius 0.3",
+        "geometric-fiedler --peers 12 --fiedler 0.1",
         "stochastic-block --sizes 25,25 --p-in 0.4 --p-out 0.1",
-        "barabasi-albert --nodes 50 --attach 2",
-        "watts-strogatz --nodes 50 --neighbors 4 --rewire 0.3",
+        "barabasi-albert --peers 50 --attach 2",
+        "watts-strogatz --peers 50 --neighbors 4 --rewire 0.3",
     ] {
         let at = |seed: u64| {
             session.run(&format!("generate --family {family} --format graphml --seed {seed}")).stdout
@@ -36,17 +36,16 @@ fn the_same_seed_gives_the_same_bytes() {
 #[test]
 fn standard_output_gets_an_edge_list_or_one_document() {
     let session = Session::new();
-    assert_eq!(session.ok("generate --family path --nodes 3"), "# nodes: 3\n0 1\n1 2\n");
-    assert_eq!(session.ok("generate --family path --nodes 3 --out -"), "# nodes: 3\n0 1\n1 2\n");
-    assert_eq!(session.ok("generate --family path --nodes 2 --format adjacency-csv"), "0,1\n1,0\n");
-    let document = session.json("generate --family path --nodes 3 --seed 5");
+    assert_eq!(session.ok("generate --family path --peers 3"), "# nodes: 3\n0 1\n1 2\n");
+    assert_eq!(session.ok("generate --family path --peers 3 --out -"), "# nodes: 3\n0 1\n1 2\n");
+    let document = session.json("generate --family path --peers 3 --seed 5");
     assert_eq!(document["edges"], serde_json::json!([[0, 1], [1, 2]]));
     assert_eq!(
         (&document["family"], &document["nodes"], &document["seed"]),
         (&"path".into(), &3.into(), &5.into())
     );
     assert_eq!(session.json("generate --family davis")["labels"].as_array().unwrap().len(), 32);
-    let coordinates = &session.json("generate --family geometric --nodes 4 --radius 2")["coordinates"];
+    let coordinates = &session.json("generate --family geometric --peers 4 --radius 2")["coordinates"];
     assert_eq!(coordinates.as_array().unwrap().len(), 4);
     assert!(session.files().is_empty());
 }
@@ -65,12 +64,9 @@ fn every_format_is_known_by_its_extension() {
         ("graphml", "graphml"),
         ("xml", "graphml"),
         ("json", "node-link"),
-        ("csv", "adjacency-csv"),
-        ("gml", "gml"),
-        ("mtx", "matrix-market"),
-        ("mm", "matrix-market"),
+        ("csv", "edge-list"),
     ] {
-        let generate = format!("generate --family barabasi-albert --nodes 10 --attach 2 --out g.{extension}");
+        let generate = format!("generate --family barabasi-albert --peers 10 --attach 2 --out g.{extension}");
         assert_eq!(session.json(&generate)["format"], format);
         drawn.check(&session.json(&format!("inspect g.{extension}")), extension);
         // The same under a name that says nothing.
@@ -80,7 +76,7 @@ fn every_format_is_known_by_its_extension() {
         let piped = session.run_with(&format!("inspect - --format {format} --json"), &text);
         drawn.check(&parse(&piped.stdout), format);
     }
-    session.ok("generate --family ring --nodes 5 --out ring --format snap");
+    session.ok("generate --family ring --peers 5 --out ring --format snap");
     assert!(fs::read_to_string(session.path("ring")).unwrap().starts_with("# Nodes: 5 Edges: 5"));
 }
 
@@ -102,14 +98,14 @@ fn standard_input_is_an_edge_list_unless_said_otherwise() {
 fn a_summary_says_what_was_written() {
     let session = Session::new();
     assert_eq!(
-        session.ok("generate --family ring --nodes 5 --out ring.txt"),
+        session.ok("generate --family ring --peers 5 --out ring.txt"),
         "wrote ring.txt (edge-list): ring(n=5), 5 nodes, 5 edges, connected\n"
     );
     assert_eq!(
-        session.ok("generate --family barabasi-albert --nodes 5 --attach 1 --seed 3 --out tree.csv"),
-        "wrote tree.csv (adjacency-csv): barabasi-albert(n=5, m=1), 5 nodes, 4 edges, connected, seed 3\n"
+        session.ok("generate --family barabasi-albert --peers 5 --attach 1 --seed 3 --out tree.csv"),
+        "wrote tree.csv (edge-list): barabasi-albert(n=5, m=1), 5 nodes, 4 edges, connected, seed 3\n"
     );
-    let mut written = session.json("generate --family ring --nodes 5 --out again.txt --seed 4");
+    let mut written = session.json("generate --family ring --peers 5 --out again.txt --seed 4");
     for key in ["schema_version", "version", "command"] {
         written.as_object_mut().unwrap().remove(key).unwrap();
     }
@@ -119,7 +115,7 @@ fn a_summary_says_what_was_written() {
     });
     assert_eq!(written, expected);
     assert!(
-        session.ok("generate --family ring --nodes 5 --out quiet.txt --quiet").starts_with("wrote quiet.txt")
+        session.ok("generate --family ring --peers 5 --out quiet.txt --quiet").starts_with("wrote quiet.txt")
     );
     assert!(session.path("quiet.txt").exists());
 }
@@ -127,7 +123,7 @@ fn a_summary_says_what_was_written() {
 #[test]
 fn pieces_are_noted_and_can_be_redrawn() {
     let session = Session::new();
-    let sparse = "generate --family erdos-renyi --nodes 40 --mean-degree 3 --out g.txt --force";
+    let sparse = "generate --family erdos-renyi --peers 40 --mean-degree 3 --out g.txt --overwrite";
     let ended = session.run(sparse);
     assert_eq!(ended.code, Some(0));
     assert!(ended.stderr.contains("note: the graph is in ") && ended.stderr.contains("--connected"));
@@ -142,14 +138,14 @@ fn existing_files_are_replaced_only_by_force() {
     let session = Session::new();
     fs::write(session.path("g.txt"), "mine").unwrap();
     session.refused(
-        "generate --family ring --nodes 5 --out g.txt",
+        "generate --family ring --peers 5 --out g.txt",
         "`out` is g.txt: the file exists; give another",
     );
-    session.ok("generate --family ring --nodes 5 --out g.txt --force");
+    session.ok("generate --family ring --peers 5 --out g.txt --overwrite");
     assert!(fs::read_to_string(session.path("g.txt")).unwrap().starts_with("# nodes: 5\n"));
     assert_eq!(session.files().len(), 1);
     // What cannot be drawn leaves the old file as it was: checked by `refused`.
-    let hopeless = "generate --family erdos-renyi --nodes 40 -p 0.001 --connected --out g.txt --force";
+    let hopeless = "generate --family erdos-renyi --peers 40 -p 0.001 --connected --out g.txt --overwrite";
     session.refused(hopeless, "`connected` cannot be had: the graph is not connected");
 }
 
@@ -163,7 +159,7 @@ fn a_write_that_fails_half_way_leaves_nothing_behind() {
     command
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
         .arg(cargo_bin_cmd!("sottovoce").get_program());
-    command.args("graph generate --family ring --nodes 100000 --out g.txt --force".split(' '));
+    command.args("graph generate --family ring --peers 100000 --out g.txt --overwrite".split(' '));
     let ended = ended(command.current_dir(session.folder.path()));
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     assert!(ended.stderr.contains("`out` is g.txt: cannot write in ."), "{}", ended.stderr);
@@ -175,33 +171,33 @@ fn parameters_must_fit_the_family() {
     let session = Session::new();
     for (arguments, expected) in [
         (
-            "ring --nodes 9 --radius 0.1",
+            "ring --peers 9 --radius 0.1",
             "`radius` is not a parameter of ring: remove --radius; ring takes --peers",
         ),
-        ("davis --nodes 32", "`peers` is not a parameter of davis"),
-        ("geometric --nodes 9 -p 0.5", "`probability` is not a parameter of geometric"),
+        ("davis --peers 32", "`peers` is not a parameter of davis"),
+        ("geometric --peers 9 -p 0.5", "`probability` is not a parameter of geometric"),
         ("ring", "`peers` is missing: ring needs --peers, such as --peers 16"),
         (
-            "random-regular --nodes 8",
+            "random-regular --peers 8",
             "`degree` is missing: random-regular needs --degree, such as --degree 4",
         ),
-        ("erdos-renyi --nodes 8", "`probability` is missing: erdos-renyi needs --probability, such as"),
-        ("geometric --nodes 8", "`radius` is missing"),
-        ("geometric-fiedler --nodes 8", "`fiedler` is missing"),
+        ("erdos-renyi --peers 8", "`probability` is missing: erdos-renyi needs --probability, such as"),
+        ("geometric --peers 8", "`radius` is missing"),
+        ("geometric-fiedler --peers 8", "`fiedler` is missing"),
         ("stochastic-block --sizes 4,4 --p-in 1", "`p-out` is missing"),
         ("stochastic-block --p-in 1 --p-out 0", "`sizes` is missing"),
-        ("barabasi-albert --nodes 8", "`attach` is missing"),
-        ("watts-strogatz --nodes 8 --neighbors 2", "`rewire` is missing"),
+        ("barabasi-albert --peers 8", "`attach` is missing"),
+        ("watts-strogatz --peers 8 --neighbors 2", "`rewire` is missing"),
         ("grid --rows 3", "`cols` is missing"),
         ("grid --cols 3", "`rows` is missing"),
         ("grid", "`rows` is missing: grid needs --rows and --cols, or --peers (a perfect square)"),
-        ("torus --nodes 64", "`dimensions` is missing"),
+        ("torus --peers 64", "`dimensions` is missing"),
         ("torus", "`sides` is missing"),
         ("hypercube", "`peers` is missing: hypercube needs --peers (a power of two) or --dimensions"),
-        ("erdos-renyi --nodes 8 -p 0.5 --mean-degree 3", "`mean-degree` is 3: --probability is given too"),
+        ("erdos-renyi --peers 8 -p 0.5 --mean-degree 3", "`mean-degree` is 3: --probability is given too"),
         ("torus --sides 4,4 --dimensions 2", "`dimensions` is 2: --sides has it already"),
         (
-            "grid --rows 3 --cols 4 --nodes 11",
+            "grid --rows 3 --cols 4 --peers 11",
             "`peers` is 11: the other parameters make 12; give 12 or leave",
         ),
     ] {
@@ -213,45 +209,45 @@ fn parameters_must_fit_the_family() {
 fn values_out_of_range_are_refused_under_the_name_of_the_option() {
     let session = Session::new();
     for (arguments, expected) in [
-        ("ring --nodes 2", "`peers` is 2: a ring needs at least 3 nodes"),
-        ("ring --nodes -3", "'-3' for '--peers <N>': give a whole number"),
-        ("ring --nodes ten", "'ten' for '--peers <N>': give a whole number"),
-        ("complete --nodes 1000000", "`peers` is 1000000: the graph would have more than"),
-        ("grid --nodes 10", "`peers` is 10: it is not a perfect square; give --rows and --cols"),
+        ("ring --peers 2", "`peers` is 2: a ring needs at least 3 nodes"),
+        ("ring --peers -3", "'-3' for '--peers <N>': give a whole number"),
+        ("ring --peers ten", "'ten' for '--peers <N>': give a whole number"),
+        ("complete --peers 1000000", "`peers` is 1000000: the graph would have more than"),
+        ("grid --peers 10", "`peers` is 10: it is not a perfect square; give --rows and --cols"),
         (
-            "torus --nodes 63 --dimensions 3",
+            "torus --peers 63 --dimensions 3",
             "`peers` is 63: it is not the power 3 of a whole number; give --sides",
         ),
         (
-            "torus --nodes 1 --dimensions 4000000000",
+            "torus --peers 1 --dimensions 4000000000",
             "`peers` is 1: in 4000000000 dimensions each side would be 1",
         ),
-        ("torus --nodes 64 --dimensions 0", "`dimensions` is 0: give at least 1"),
+        ("torus --peers 64 --dimensions 0", "`dimensions` is 0: give at least 1"),
         ("torus --sides 4,2", "`sides` is 2: each side of a torus must be at least 3"),
-        ("hypercube --nodes 12", "`peers` is 12: give a power of two"),
+        ("hypercube --peers 12", "`peers` is 12: give a power of two"),
         ("hypercube --dimensions 40", "`dimensions` is 40: give a number from 1 to 26"),
-        ("erdos-renyi --nodes 9 -p 1.5", "`probability` is 1.5: give a probability from 0 to 1"),
-        ("erdos-renyi --nodes 9 --probability -0.1", "`probability` is -0.1: give a probability from 0 to 1"),
-        ("erdos-renyi --nodes 9 -p nan", "`probability` is NaN: give a probability from 0 to 1"),
-        ("erdos-renyi --nodes 9 -p half", "'half' for '--probability <P>': give a number"),
-        ("erdos-renyi --nodes 9 --mean-degree 9", "`mean-degree` is 9: give a number above 0 and up to 8"),
-        ("erdos-renyi --nodes 9 --mean-degree nan", "`mean-degree` is NaN: give a number"),
-        ("erdos-renyi --nodes 1 --mean-degree 1", "`peers` is 1: a mean degree needs at least 2 nodes"),
-        ("geometric --nodes 9 --mean-degree 7.9", "`mean-degree` is 7.9: so few pairs"),
-        ("geometric --nodes 9 --radius inf", "`radius` is inf: give a positive distance"),
-        ("geometric-fiedler --nodes 9 --fiedler 0", "`fiedler` is 0: give a number above 0"),
+        ("erdos-renyi --peers 9 -p 1.5", "`probability` is 1.5: give a probability from 0 to 1"),
+        ("erdos-renyi --peers 9 --probability -0.1", "`probability` is -0.1: give a probability from 0 to 1"),
+        ("erdos-renyi --peers 9 -p nan", "`probability` is NaN: give a probability from 0 to 1"),
+        ("erdos-renyi --peers 9 -p half", "'half' for '--probability <P>': give a number"),
+        ("erdos-renyi --peers 9 --mean-degree 9", "`mean-degree` is 9: give a number above 0 and up to 8"),
+        ("erdos-renyi --peers 9 --mean-degree nan", "`mean-degree` is NaN: give a number"),
+        ("erdos-renyi --peers 1 --mean-degree 1", "`peers` is 1: a mean degree needs at least 2 nodes"),
+        ("geometric --peers 9 --mean-degree 7.9", "`mean-degree` is 7.9: so few pairs"),
+        ("geometric --peers 9 --radius inf", "`radius` is inf: give a positive distance"),
+        ("geometric-fiedler --peers 9 --fiedler 0", "`fiedler` is 0: give a number above 0"),
         (
-            "random-regular --nodes 5 --degree 3",
+            "random-regular --peers 5 --degree 3",
             "`degree` is 3: the number of nodes (5) times the degree must",
         ),
         ("stochastic-block --sizes 4,4 --p-in 2 --p-out 0", "`p-in` is 2: give a probability from 0 to 1"),
         ("stochastic-block --sizes 4,4 --p-in 1 --p-out nan", "`p-out` is NaN: give a probability"),
-        ("barabasi-albert --nodes 5 --attach 5", "`attach` is 5: it must be below the number of nodes, 5"),
-        ("watts-strogatz --nodes 9 --neighbors 3 --rewire 0", "`neighbors` is 3: give an even number from 2"),
-        ("watts-strogatz --nodes 9 --neighbors 4 --rewire 1.1", "`rewire` is 1.1: give a probability"),
-        ("wheel --nodes 9", "'wheel' for '--family <F>'"),
+        ("barabasi-albert --peers 5 --attach 5", "`attach` is 5: it must be below the number of nodes, 5"),
+        ("watts-strogatz --peers 9 --neighbors 3 --rewire 0", "`neighbors` is 3: give an even number from 2"),
+        ("watts-strogatz --peers 9 --neighbors 4 --rewire 1.1", "`rewire` is 1.1: give a probability"),
+        ("wheel --peers 9", "'wheel' for '--family <F>'"),
         (
-            "erdos-renyi --nodes 40 -p 0.001 --connected",
+            "erdos-renyi --peers 40 -p 0.001 --connected",
             "erdos-renyi(n=40, p=0.001) was drawn 100 times; raise p above ln(n)/n = 9.222e-2",
         ),
     ] {
@@ -267,22 +263,22 @@ fn places_that_cannot_be_written_are_refused() {
     for (options, expected) in [
         ("--out nowhere/g.txt", "`out` is nowhere/g.txt: there is no folder nowhere; create it first"),
         ("--out file/g.txt", "`out` is file/g.txt: there is no folder file; create it first"),
-        ("--out folder --force --format snap", "`out` is folder: it is a folder; give a file name"),
+        ("--out folder --overwrite --format snap", "`out` is folder: it is a folder; give a file name"),
         ("--out g.docx", "`out` is g.docx: use .txt, .tsv"),
         ("--out g", "`out` is g: use .txt, .tsv"),
         ("--out g.txt --format word", "'word' for '--format <FORMAT>'"),
-        ("--force", "--out <FILE>"),
+        ("--overwrite", "--out <FILE>"),
         ("--json --format snap", "`format` is snap: --json has its own on standard output"),
     ] {
-        session.refused(&format!("generate --family ring --nodes 5 {options}"), expected);
+        session.refused(&format!("generate --family ring --peers 5 {options}"), expected);
     }
     #[cfg(target_os = "linux")]
     for (options, expected) in [
         // Not even the superuser makes files there.
         ("--out /proc/g.txt", "`out` is /proc/g.txt: cannot write in /proc;"),
-        ("--out /dev/null --force --format snap", "`out` is /dev/null: it is not a plain file"),
+        ("--out /dev/null --overwrite --format snap", "`out` is /dev/null: it is not a plain file"),
     ] {
-        session.refused(&format!("generate --family ring --nodes 5 {options}"), expected);
+        session.refused(&format!("generate --family ring --peers 5 {options}"), expected);
     }
 }
 
@@ -311,7 +307,7 @@ fn files_that_are_no_graphs_are_refused_with_the_line() {
 #[test]
 fn mixing_options_out_of_range_are_refused() {
     let session = Session::new();
-    session.ok("generate --family star --nodes 4 --out star.txt");
+    session.ok("generate --family star --peers 4 --out star.txt");
     for (options, expected) in [
         ("--lazy 1", "`lazy` is 1: give a share from 0 to below 1"),
         ("--lazy -0.1", "`lazy` is -0.1: give a share from 0 to below 1"),

@@ -15,7 +15,7 @@ fn graph(folder: &tempfile::TempDir) -> String {
 
 #[test]
 fn the_ready_example_learns_and_keeps_its_promise() {
-    let found = json("run learning --nodes 128 --epsilon 4 --no-report");
+    let found = json("run learning --peers 128 --epsilon 4 --no-report");
     assert!(number(&found, "/accuracy_without_noise") > 0.93, "{found}");
     let statements = found["statements"].as_array().unwrap();
     assert_eq!(statements.len(), 2);
@@ -28,7 +28,7 @@ fn the_ready_example_learns_and_keeps_its_promise() {
 fn every_method_meets_a_target_against_a_wire_tapper() {
     for method in ["gossip", "butterfly", "walk", "local", "central"] {
         let found = json(&format!(
-            "run learning --nodes 64 --method {method} --iterations 4 --epsilon 2 --against wire-tapper --seeds 1 --no-report"
+            "run learning --peers 64 --method {method} --iterations 4 --epsilon 2 --against wire-tapper --seeds 1 --no-report"
         ));
         let first = found["statements"][0].as_str().unwrap();
         // A walk's peers may be visited less often than the noise allows for.
@@ -38,7 +38,7 @@ fn every_method_meets_a_target_against_a_wire_tapper() {
         assert!(covered.iter().any(|what| what.as_str().unwrap().contains("public seed")), "{method}");
         let sees = if method == "central" { "the holder of the final result" } else { "a wire-tapper" };
         assert!(first.contains(sees) && first.ends_with("proven"), "{method}: {first}");
-        assert!((number(&found, "/sigma") - number(&json("run learning --nodes 64 --method local --iterations 4 --epsilon 2 --against wire-tapper --seeds 1 --no-report"), "/sigma")).abs() < 1e-9);
+        assert!((number(&found, "/sigma") - number(&json("run learning --peers 64 --method local --iterations 4 --epsilon 2 --against wire-tapper --seeds 1 --no-report"), "/sigma")).abs() < 1e-9);
     }
 }
 
@@ -110,7 +110,7 @@ fn targets_that_choose_no_noise_are_refused() {
 
 #[test]
 fn data_is_dealt_out_as_asked() {
-    let run = "run learning --nodes 32 --sigma 0 --iterations 15 --no-report";
+    let run = "run learning --peers 32 --sigma 0 --iterations 15 --no-report";
     let accuracy = |more: &str| number(&json(&format!("{run} --seeds 1 {more}")), "/accuracy/mean");
     assert!(accuracy("") > 0.9 && accuracy("--split dirichlet:0.3") > 0.9);
     assert!(accuracy("--rows 4 --batch 2") > 0.6);
@@ -118,7 +118,7 @@ fn data_is_dealt_out_as_asked() {
 
 #[test]
 fn runs_end_at_their_budget() {
-    let run = "run learning --nodes 64 --sigma 2 --iterations 20 --seeds 1 --no-report --epsilon 2 --against";
+    let run = "run learning --peers 64 --sigma 2 --iterations 20 --seeds 1 --no-report --epsilon 2 --against";
     let found = json(&format!("{run} wire-tapper --method butterfly"));
     let (done, planned) = (number(&found, "/steps/0"), number(&found, "/steps/1"));
     assert!(done >= 1.0 && done < planned && found["ended"].as_str().unwrap().contains("is left"), "{found}");
@@ -136,7 +136,7 @@ fn a_run_continued_is_the_run_uninterrupted() {
     for (method, pause) in [("walk", 300), ("butterfly", 3), ("central", 2), ("gossip", 1)] {
         let checkpoint = folder.path().join(format!("{method}.json"));
         let run = format!(
-            "run learning --nodes 64 --method {method} --iterations 6 --sigma 1 --seed 5 --no-report"
+            "run learning --peers 64 --method {method} --iterations 6 --sigma 1 --seed 5 --no-report"
         );
         let whole = json(&run);
         let kept = format!("{run} --checkpoint {}", checkpoint.display());
@@ -155,7 +155,7 @@ fn a_run_continued_is_the_run_uninterrupted() {
     }
     let broken = folder.path().join("broken.json");
     std::fs::write(&broken, "{}").unwrap();
-    let run = format!("run learning --nodes 64 --sigma 1 --no-report --checkpoint {}", broken.display());
+    let run = format!("run learning --peers 64 --sigma 1 --no-report --checkpoint {}", broken.display());
     refused(&format!("{run} --resume"), &["not a checkpoint"]);
 }
 
@@ -163,7 +163,7 @@ fn a_run_continued_is_the_run_uninterrupted() {
 fn a_report_is_written_whole_and_not_over_another() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report");
-    let run = format!("run learning --nodes 64 --iterations 3 --out {}", out.display());
+    let run = format!("run learning --peers 64 --iterations 3 --out {}", out.display());
     let text = String::from_utf8(sottovoce(&run).assert().success().get_output().stdout.clone()).unwrap();
     assert!(text.contains("What is promised") && text.contains("report.html"), "{text}");
     assert!(text.contains("not covered:\n  * peers who deviate") && text.contains("hides nothing"), "{text}");
@@ -198,15 +198,15 @@ fn own_data_is_read_and_checked() {
         write("good.csv", format!("a,b,class\n{}", (0..80).map(|i| row(i, class(i))).collect::<String>()));
     let known = "--label class --positive yes --range a=0:6 --range b=0:4";
     let found =
-        json(&format!("run learning --data {good} {known} --nodes 8 --sigma 0 --iterations 30 --no-report"));
+        json(&format!("run learning --data {good} {known} --peers 8 --sigma 0 --iterations 30 --no-report"));
     assert!(number(&found, "/accuracy/mean") > 0.9 && number(&found, "/parameters") == 3.0, "{found}");
     assert!(found["statements"].as_array().unwrap().is_empty());
     let strange = write("strange.csv", (0..80).map(|i| row(i, if i == 9 { "7" } else { "1" })).collect());
     refused(
-        &format!("run learning --data {strange} --nodes 8 --norm 9 --no-report"),
+        &format!("run learning --data {strange} --peers 8 --norm 9 --no-report"),
         &["`label`", "7", "--positive"],
     );
-    refused(&format!("run learning --data {good} {known} --nodes 100 --no-report"), &["100"]);
+    refused(&format!("run learning --data {good} {known} --peers 100 --no-report"), &["100"]);
     refused("run learning --data nowhere.csv --no-report", &["nowhere.csv"]);
 }
 
@@ -214,7 +214,7 @@ fn own_data_is_read_and_checked() {
 fn a_plan_compares_all_methods() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(&folder);
-    let plan = json(&format!("plan learning --graph {graph} --nodes 16 --epsilon 8 --iterations 4 --runs 2"));
+    let plan = json(&format!("plan learning --graph {graph} --peers 16 --epsilon 8 --iterations 4 --runs 2"));
     let rows = plan["rows"].as_array().unwrap();
     let names: std::collections::BTreeSet<&str> =
         rows.iter().map(|row| row["method"].as_str().unwrap()).collect();
@@ -226,7 +226,7 @@ fn a_plan_compares_all_methods() {
     assert!(sigma("butterfly") < sigma("local") && (sigma("gossip") - sigma("local")).abs() < 1e-9);
     assert!(sigma("random walk") <= sigma("local") + 1e-12);
     let text = String::from_utf8(
-        sottovoce(&format!("plan learning --graph {graph} --nodes 16 --epsilon 8 --iterations 4 --runs 2"))
+        sottovoce(&format!("plan learning --graph {graph} --peers 16 --epsilon 8 --iterations 4 --runs 2"))
             .assert()
             .success()
             .get_output()
@@ -242,7 +242,7 @@ fn a_plan_compares_all_methods() {
 
 #[test]
 fn one_run_may_be_lucky() {
-    let run = "run learning --nodes 128 --iterations 5 --no-report --epsilon 2";
+    let run = "run learning --peers 128 --iterations 5 --no-report --epsilon 2";
     let found = json(&format!("{run} --seeds 6 --seed 3"));
     let of = |seed: u64| number(&json(&format!("{run} --seeds 1 --seed {seed}")), "/accuracy_of_this_run");
     let each: Vec<f64> = (3..9).map(of).collect();
@@ -264,7 +264,7 @@ fn one_run_may_be_lucky() {
 
 #[test]
 fn seeds_can_be_drawn() {
-    let run = "run learning --nodes 16 --iterations 1 --seeds 1 --no-report --json --seed random";
+    let run = "run learning --peers 16 --iterations 1 --seeds 1 --no-report --json --seed random";
     let draw = || {
         let output = sottovoce(run).assert().success().get_output().clone();
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -283,7 +283,7 @@ fn seeds_can_be_drawn() {
 fn descents_are_accounted_for() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(&folder);
-    let found = json(&format!("account learning --graph {graph} --iterations 3 --rounds 2 --observers 0"));
+    let found = json(&format!("account learning --graph {graph} --iterations 3 --steps 2 --observers 0"));
     // A neighbour's every step is nearly seen; nobody loses more than to a wire-tapper.
     assert!(number(&found, "/ours/losses/1") > 2.5, "{found}");
     let losses: Vec<f64> =
@@ -291,7 +291,7 @@ fn descents_are_accounted_for() {
     assert!(losses.iter().all(|loss| *loss <= 3.0 + 1e-6) && losses[0] == 0.0);
     assert_eq!(found["published"]["standing"], "refuted");
     assert!(found["not_covered"].to_string().contains("read off the data"), "{found}");
-    let butterfly = json("account learning --method butterfly --nodes 16 --iterations 3 --observers 0");
+    let butterfly = json("account learning --method butterfly --peers 16 --iterations 3 --observers 0");
     let mean: f64 = (1..16).map(|u| number(&butterfly, &format!("/ours/losses/{u}"))).sum::<f64>() / 15.0;
     assert!((mean - 3.0 * 4.0 / 15.0).abs() < 1e-9, "{mean}");
     assert_eq!(butterfly["ours"]["standing"], "proven");
@@ -301,7 +301,7 @@ fn descents_are_accounted_for() {
 fn bad_input_is_refused_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(&folder);
-    let run = "run learning --nodes 16 --no-report";
+    let run = "run learning --peers 16 --no-report";
     refused(&format!("{run} --epsilon 0"), &["`epsilon` is 0", "positive"]);
     refused(&format!("{run} --epsilon 1 --delta 2"), &["`delta` is 2"]);
     refused(&format!("{run} --sigma -1"), &["`sigma` is -1"]);
@@ -311,18 +311,18 @@ fn bad_input_is_refused_with_a_remedy() {
     refused(&format!("{run} --sigma 1 --epsilon 1 --against mean-peer"), &["a mean cannot end a run"]);
     refused(&format!("{run} --clip 0"), &["`clip` is 0"]);
     refused(
-        &format!("{run} --clipped nothing --loss squared"),
+        &format!("{run} --clipped nothing --objective squared"),
         &["`clipped` is nothing", "unbounded", "each row's"],
     );
     refused(&format!("{run} --iterations 0"), &["`iterations` is 0"]);
     refused(&format!("{run} --rows 9999"), &["`rows` is 9999", "from 1 to"]);
     refused(&format!("{run} --split unfair"), &["dirichlet:"]);
     refused(&format!("{run} --split similarity:2"), &["`split` is 2"]);
-    refused(&format!("{run} --step 0"), &["`step-size` is 0"]);
+    refused(&format!("{run} --step-size 0"), &["`step-size` is 0"]);
     refused(&format!("{run} --method walk --tokens 0"), &["`tokens` is 0"]);
     refused(&format!("{run} --graph {graph}"), &["`graph` is given"]);
     refused(
-        &format!("run learning --nodes 20 --method walk --graph {graph} --no-report"),
+        &format!("run learning --peers 20 --method walk --graph {graph} --no-report"),
         &["`graph` has 16 peers", "--peers 16"],
     );
     refused("account learning --iterations 3 --observers 0", &["`graph` is missing"]);
@@ -334,17 +334,17 @@ fn bad_input_is_refused_with_a_remedy() {
     let ring: String = (0..6).map(|u| format!("{u} {}\n", (u + 1) % 6)).collect();
     let path = folder.path().join("ring.txt");
     std::fs::write(&path, ring).unwrap();
-    let walk = "run learning --method walk --no-report --ridge 0.1 --markov-step 5 --nodes";
+    let walk = "run learning --method walk --no-report --ridge 0.1 --markov-step 5 --peers";
     refused(&format!("{walk} 6 --weights metropolis --graph {}", path.display()), &["lazi"]);
-    refused(&walk.replace("--ridge 0.1", "--ridge 0").replace("--nodes", "--nodes 16"), &["`ridge` is 0"]);
-    refused(&format!("{walk} 16 --step 0.1"), &["--markov-step"]);
+    refused(&walk.replace("--ridge 0.1", "--ridge 0").replace("--peers", "--peers 16"), &["`ridge` is 0"]);
+    refused(&format!("{walk} 16 --step-size 0.1"), &["--markov-step"]);
 }
 
 #[test]
 fn options_that_a_method_has_no_use_for_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(&folder);
-    let run = "run learning --nodes 16 --no-report --seeds 1 --method";
+    let run = "run learning --peers 16 --no-report --seeds 1 --method";
     let account = "account learning --observers 0 --method";
     for (options, users) in [
         ("--steps 3", "gossip"),
@@ -374,7 +374,7 @@ fn options_that_a_method_has_no_use_for_are_refused() {
     );
     refused(&format!("{account} gossip --graph {graph} --peers 20"), &["--graph", "--peers"]);
     for method in ["butterfly", "local", "central"] {
-        let account = account.replace("--nodes 16", "");
+        let account = account.replace("--peers 16", "");
         refused(&format!("{account} {method} --graph {graph}"), &["`graph` is given", "gossip and walk"]);
     }
 }
@@ -395,7 +395,7 @@ fn every_method_is_accounted_for_as_it_runs() {
         let place = if method.starts_with("gossip") || method.starts_with("walk") {
             format!("--graph {graph}")
         } else {
-            "--nodes 16".into()
+            "--peers 16".into()
         };
         let found = json(&format!(
             "account learning --method {method} {place} --iterations 3 --observers 2 --epsilon 2 --against worst-peer"
@@ -406,7 +406,7 @@ fn every_method_is_accounted_for_as_it_runs() {
         let epsilon: f64 = said.split_whitespace().nth(4).unwrap().parse().unwrap();
         assert!(epsilon <= 2.0001, "{method}: {said}");
         let run = json(&format!(
-            "run learning --nodes 16 --method {method} {} --iterations 3 --epsilon 2 --seeds 1 --no-report",
+            "run learning --peers 16 --method {method} {} --iterations 3 --epsilon 2 --seeds 1 --no-report",
             if place.starts_with("--graph") { &place } else { "" }
         ));
         assert!((number(&run, "/sigma") - sigma).abs() < 1e-9 * sigma, "{method}: {run}");
@@ -418,11 +418,11 @@ fn every_method_is_accounted_for_as_it_runs() {
     assert!(lost("0,1") >= lost("0"));
     refused("account learning --method butterfly --observers 0", &["`peers` is missing"]);
     refused(
-        "account learning --method butterfly --nodes 8 --observers 0 --sigma 1 --epsilon 2",
+        "account learning --method butterfly --peers 8 --observers 0 --sigma 1 --epsilon 2",
         &["--epsilon"],
     );
     // Twelve peers exchange in three rounds, and guests come before and go after.
-    assert_eq!(number(&json("account learning --method butterfly --nodes 12 --observers 0"), "/rounds"), 5.0);
+    assert_eq!(number(&json("account learning --method butterfly --peers 12 --observers 0"), "/rounds"), 5.0);
     // An even ring with nothing kept never mixes.
     let ring: String = (0..6).map(|u| format!("{u} {}\n", (u + 1) % 6)).collect();
     let path = folder.path().join("ring.txt");
@@ -437,7 +437,7 @@ fn every_method_is_accounted_for_as_it_runs() {
 fn walks_to_come_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(&folder);
-    let walk = format!("account walk --graph {graph} --steps 64 --observer 0");
+    let walk = format!("account walk --graph {graph} --steps 64 --observers 0");
     let found = json(&format!("{walk} --sigma 4 --order 2 --contributions 4 --expected 400 --cap 6"));
     // Never above six contributions without amplification: 2 * 6 / (2 * 16).
     for u in 1..16 {
@@ -448,8 +448,8 @@ fn walks_to_come_are_bounded() {
     assert!((number(&found, "/published/3") - 4.0 * number(&one, "/published/3")).abs() < 1e-12);
     let known = json(&format!("{walk} --sender-known"));
     assert!(number(&known, "/published/3") >= number(&one, "/published/3"));
-    let both = json(&format!("account walk --graph {graph} --steps 64 --observer 0,7"));
-    let seven = json(&format!("account walk --graph {graph} --steps 64 --observer 7"));
+    let both = json(&format!("account walk --graph {graph} --steps 64 --observers 0,7"));
+    let seven = json(&format!("account walk --graph {graph} --steps 64 --observers 7"));
     let sum = number(&one, "/published/3") + number(&seven, "/published/3");
     assert!((number(&both, "/published/3") - sum).abs() < 1e-12);
     // The printed loss is claimed only for enough noise.
@@ -470,7 +470,7 @@ fn last_epsilon(found: &serde_json::Value) -> f64 {
 fn every_pause_of_a_walk_shows_the_token_and_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let checkpoint = folder.path().join("walk.json");
-    let run = "run learning --nodes 8 --method walk --iterations 4 --sigma 2 --weights metropolis --seed 5 --no-report";
+    let run = "run learning --peers 8 --method walk --iterations 4 --sigma 2 --weights metropolis --seed 5 --no-report";
     let whole = json(run);
     let kept = format!("{run} --checkpoint {}", checkpoint.display());
     let mut found = json(&format!("{kept} --pause-after 1"));

@@ -184,7 +184,10 @@ fn a_model_may_be_the_weighted_mean() {
         &format!("{run} --method walk --final-model weighted"),
         &["`final-model` is weighted", "have a use"],
     );
-    refused(&format!("{run} --ridge 1 --step 2 --final-model weighted"), &["`step-size` is 2", "below 2"]);
+    refused(
+        &format!("{run} --ridge 1 --step-size 2 --final-model weighted"),
+        &["`step-size` is 2", "below 2"],
+    );
 }
 
 #[test]

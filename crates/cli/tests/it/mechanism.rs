@@ -357,7 +357,7 @@ fn plots_are_written_once_and_whole() {
     let again = format!("account mechanism --laplace --scale 2 --plot {}", path("curve.svg"));
     refused(&again, &["`plot` is", "exists", "--overwrite"]);
     assert_eq!(std::fs::read_to_string(path("curve.svg")).unwrap(), svg);
-    sottovoce(&format!("{again} --force")).assert().success();
+    sottovoce(&format!("{again} --overwrite")).assert().success();
     assert_ne!(std::fs::read_to_string(path("curve.svg")).unwrap(), svg);
     refused(
         &format!("account mechanism {base} --plot {}", path("curve.pdf")),

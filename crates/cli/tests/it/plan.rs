@@ -15,7 +15,7 @@ fn a_plan_can_be_accounted_for_with_the_numbers_it_prints() {
     let file = folder.path().join("graph.txt");
     let file = file.to_str().unwrap();
     sottovoce(&format!(
-        "graph generate --family random-regular --nodes 20 --degree 3 --connected --out {file}"
+        "graph generate --family random-regular --peers 20 --degree 3 --connected --out {file}"
     ))
     .assert()
     .success();
@@ -44,7 +44,7 @@ fn a_plan_can_be_accounted_for_with_the_numbers_it_prints() {
 
 #[test]
 fn people_get_a_table_with_a_mark_and_a_reason() {
-    let output = sottovoce("plan averaging --nodes 16 --target-far --epsilon 1")
+    let output = sottovoce("plan averaging --peers 16 --target-far --epsilon 1")
         .assert()
         .success()
         .get_output()
@@ -70,8 +70,8 @@ fn people_get_a_table_with_a_mark_and_a_reason() {
 
 #[test]
 fn the_same_seed_gives_the_same_plan() {
-    let once = json("plan averaging --nodes 12 --target-mean 0.1 --seed 3");
-    assert_eq!(once, json("plan averaging --nodes 12 --target-mean 0.1 --seed 3"));
+    let once = json("plan averaging --peers 12 --target-mean 0.1 --seed 3");
+    assert_eq!(once, json("plan averaging --peers 12 --target-mean 0.1 --seed 3"));
     assert_eq!(once["peers"], 12);
     let families: Vec<_> =
         once["rows"].as_array().unwrap().iter().map(|row| row["graph"].to_string()).collect();
@@ -81,14 +81,14 @@ fn the_same_seed_gives_the_same_plan() {
 #[test]
 fn several_targets_hold_together() {
     let plan =
-        json("plan averaging --nodes 16 --families hypercube --target-far --target-worst 2 --mu-squared 0.1");
+        json("plan averaging --peers 16 --families hypercube --target-far --target-worst 2 --mu-squared 0.1");
     assert_eq!((number(&plan, "/target/far"), number(&plan, "/target/worst")), (0.1, 2.0));
     assert!(number(&plan, "/verified/far") <= 0.1 && number(&plan, "/verified/worst") <= 2.0);
 }
 
 #[test]
 fn bad_input_is_refused_with_field_value_and_remedy() {
-    let base = "plan averaging --nodes 16";
+    let base = "plan averaging --peers 16";
     for value in ["0", "-1", "NaN", "inf"] {
         refused(&format!("{base} --target-far {value}"), &["`target-far` is", "above 0"]);
         refused(&format!("{base} --target-mean {value}"), &["`target-mean` is", "above 0"]);
@@ -113,10 +113,10 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
     refused(&format!("{base} --target-far 1 --graph x.txt"), &["--peers", "cannot be used with", "--graph"]);
     refused("plan averaging --target-far 1", &["`graph` is missing", "--peers"]);
     for nodes in ["0", "1", "3"] {
-        refused(&format!("plan averaging --nodes {nodes} --target-far 1"), &["`peers` is", "at least 4"]);
+        refused(&format!("plan averaging --peers {nodes} --target-far 1"), &["`peers` is", "at least 4"]);
     }
-    refused("plan averaging --nodes -4 --target-far 1", &["--peers", "whole number"]);
-    refused("plan averaging --nodes 15 --families hypercube --target-far 1", &["hypercube", "power of two"]);
+    refused("plan averaging --peers -4 --target-far 1", &["--peers", "whole number"]);
+    refused("plan averaging --peers 15 --families hypercube --target-far 1", &["hypercube", "power of two"]);
     refused(
         "plan averaging --graph no-such-file.txt --target-far 1",
         &["no-such-file.txt", "check the name"],
@@ -155,7 +155,7 @@ fn a_coalition_has_a_column_of_its_own() {
     let file = folder.path().join("ring.txt");
     std::fs::write(&file, "a b\nb c\nc d\nd e\ne a\na c\n").unwrap();
     let (file, out) = (file.to_str().unwrap(), folder.path().join("best.toml"));
-    let plan = format!("plan averaging --graph {file} --epsilon 1 --coalition b,d --out {}", out.display());
+    let plan = format!("plan averaging --graph {file} --epsilon 1 --observers b,d --out {}", out.display());
     let found = json(&plan);
     assert_eq!(found["coalition"]["names"], serde_json::json!(["b", "d"]));
     let column = found["coalition"]["epsilon"].as_array().unwrap();
@@ -171,8 +171,8 @@ fn a_coalition_has_a_column_of_its_own() {
     assert_eq!(stated["epsilon"], column[chosen], "{stated}");
     let text = sottovoce(&format!("{plan} --overwrite")).assert().success().get_output().stdout.clone();
     assert!(String::from_utf8(text).unwrap().contains("pooled: whoever loses most to b, d together."));
-    refused(&format!("plan averaging --graph {file} --epsilon 1 --coalition b,z"), &["`observers` is z"]);
-    json("plan averaging --peers 8 --epsilon 1 --coalition 0,3");
+    refused(&format!("plan averaging --graph {file} --epsilon 1 --observers b,z"), &["`observers` is z"]);
+    json("plan averaging --peers 8 --epsilon 1 --observers 0,3");
 }
 
 /// Bounds that fall with distance: from places, from a table of numbers, from a table of pairs; and what the experiment's account says of them.

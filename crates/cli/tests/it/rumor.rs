@@ -15,7 +15,7 @@ const REFERENCE: [(usize, usize, f64, f64, f64); 4] = [
 #[test]
 fn printed_formulas_have_their_reference_values() {
     for (n, f, s, delta, c) in REFERENCE {
-        let found = json(&format!("account rumor --nodes {n} --curious {f} --muting {s}"));
+        let found = json(&format!("account rumor --peers {n} --curious {f} --muting {s}"));
         assert!((number(&found, "/delta") - delta).abs() < 1e-12, "{found}");
         assert!((number(&found, "/prediction_uncertainty") - c).abs() < 1e-9 * c.max(1.0), "{found}");
         assert!((number(&found, "/posterior_at_most") - 1.0 / (1.0 + c)).abs() < 1e-9, "{found}");
@@ -29,7 +29,7 @@ fn printed_formulas_have_their_reference_values() {
     for (epsilon, delta) in
         [(0.1, 0.09894829081924353), (1.0, 0.08281718171540955), (2.3978952727983707, 0.0)]
     {
-        let found = json(&format!("account rumor --nodes 100 --curious 10 --muting 0 --epsilon {epsilon}"));
+        let found = json(&format!("account rumor --peers 100 --curious 10 --muting 0 --epsilon {epsilon}"));
         assert!((number(&found, "/delta") - delta).abs() < 1e-12, "{found}");
     }
 }
@@ -37,7 +37,7 @@ fn printed_formulas_have_their_reference_values() {
 #[test]
 fn several_rumours_are_composed() {
     let of = |s: f64, k: u32, path: &str| {
-        number(&json(&format!("account rumor --nodes 100 --curious 10 --muting {s} --rumors {k}")), path)
+        number(&json(&format!("account rumor --peers 100 --curious 10 --muting {s} --rumors {k}")), path)
     };
     let (one, four) = (of(0.5, 1, "/delta"), of(0.5, 4, "/delta"));
     assert!((four - (1.0 - (1.0 - one).powi(4))).abs() < 1e-12);
@@ -49,17 +49,17 @@ fn several_rumours_are_composed() {
 
 #[test]
 fn the_sharp_loss_says_where_it_comes_from() {
-    let found = json("account rumor --nodes 40 --curious 4 --muting 0.7");
+    let found = json("account rumor --peers 40 --curious 4 --muting 0.7");
     // From below by what the curious hear, from above with what they told.
     assert!((number(&found, "/sharp/at_zero/lower") - 0.22198605315665468).abs() < 1e-11, "{found}");
     assert!((number(&found, "/sharp/at_zero/upper") - 0.24169512567010415).abs() < 1e-11, "{found}");
     assert_eq!(found["sharp"]["method"], "states");
     assert!(found["adversary"].as_str().unwrap().contains("whom they tell"), "{found}");
-    let found = json("account rumor --nodes 65536 --curious 6553 --muting 1");
+    let found = json("account rumor --peers 65536 --curious 6553 --muting 1");
     assert_eq!((number(&found, "/delta"), &found["sharp"]["method"]), (1.0, &"totals".into()));
     let lower = number(&found, "/sharp/at_zero/lower");
     assert!(lower > 0.6861 && lower < 0.68615 && found["pure_epsilon"].is_null(), "{found}");
-    let found = json("account rumor --nodes 5 --curious 4 --muting 0.5");
+    let found = json("account rumor --peers 5 --curious 4 --muting 0.5");
     assert!(found["sharp"].is_null() && found["sharp_reason"].as_str().unwrap().contains("nobody to hide"));
     assert_eq!(number(&found, "/improved_posterior_at_most"), 1.0);
 }
@@ -67,7 +67,7 @@ fn the_sharp_loss_says_where_it_comes_from() {
 #[test]
 fn nobody_curious_sees_nothing() {
     for s in ["0", "0.5", "1"] {
-        let found = json(&format!("account rumor --nodes 10 --curious 0 --muting {s} --rumors 9"));
+        let found = json(&format!("account rumor --peers 10 --curious 0 --muting {s} --rumors 9"));
         assert_eq!((number(&found, "/delta"), number(&found, "/sharp/delta")), (0.0, 0.0));
         assert!((number(&found, "/posterior_at_most") - 0.1).abs() < 1e-15, "{found}");
     }
@@ -75,7 +75,7 @@ fn nobody_curious_sees_nothing() {
 
 #[test]
 fn people_get_sentences() {
-    let output = sottovoce("account rumor --nodes 100 --curious 10 --muting 0.1")
+    let output = sottovoce("account rumor --peers 100 --curious 10 --muting 0.1")
         .assert()
         .success()
         .get_output()
@@ -95,18 +95,18 @@ fn people_get_sentences() {
 
 #[test]
 fn a_plan_keeps_its_promise() {
-    let plan = json("plan rumor --nodes 1000 --curious 100 --delta 0.2");
+    let plan = json("plan rumor --peers 1000 --curious 100 --delta 0.2");
     let s = number(&plan, "/muting");
     assert!((s - 5.0 / 9.0).abs() < 1e-12, "{plan}");
-    let account = json(&format!("account rumor --nodes 1000 --curious 100 --muting {s}"));
+    let account = json(&format!("account rumor --peers 1000 --curious 100 --muting {s}"));
     assert!(number(&account, "/delta") <= 0.2, "{account}");
     assert!(number(&account, "/rounds/delta") <= 0.2, "{account}");
     assert!(number(&plan, "/sharp_muting") >= number(&plan, "/improved_muting"), "{plan}");
     assert!(number(&plan, "/improved_muting") > s, "{plan}");
-    let small = json("plan rumor --nodes 100 --curious 10 --delta 0.2");
+    let small = json("plan rumor --peers 100 --curious 10 --delta 0.2");
     let sharp = number(&small, "/sharp_muting");
     assert!(sharp > number(&small, "/improved_muting"), "{small}");
-    let account = json(&format!("account rumor --nodes 100 --curious 10 --muting {sharp}"));
+    let account = json(&format!("account rumor --peers 100 --curious 10 --muting {sharp}"));
     assert!(number(&account, "/sharp/at_zero/upper") <= 0.2, "{account}");
     let row = &plan["rows"][plan["chosen"].as_u64().unwrap() as usize];
     assert_eq!(number(row, "/muting"), s);
@@ -116,7 +116,7 @@ fn a_plan_keeps_its_promise() {
 /// Four peers, one of them curious, s = 0.7: 0.36209 can be reached, and 0.36145 was once called exact.
 #[test]
 fn nothing_below_what_can_be_reached_is_proven() {
-    let found = json("account rumor --nodes 4 --curious 1 --muting 0.7");
+    let found = json("account rumor --peers 4 --curious 1 --muting 0.7");
     for path in ["/delta", "/improved/delta", "/rounds/delta", "/sharp/delta"] {
         assert!(number(&found, path) > 0.3621, "{path}: {found}");
     }
@@ -125,16 +125,16 @@ fn nothing_below_what_can_be_reached_is_proven() {
 /// Quick rumours in rounds: the target is kept by the bound for rounds, too.
 #[test]
 fn a_plan_for_quick_rumours_keeps_its_promise_in_rounds() {
-    let plan = json("plan rumor --nodes 1000 --curious 100 --delta 0.5");
+    let plan = json("plan rumor --peers 1000 --curious 100 --delta 0.5");
     let s = number(&plan, "/muting");
-    let account = json(&format!("account rumor --nodes 1000 --curious 100 --muting {s}"));
+    let account = json(&format!("account rumor --peers 1000 --curious 100 --muting {s}"));
     assert!(number(&account, "/rounds/delta") <= 0.5 && s < 0.8888, "{plan}");
     assert!(plan["not_covered"].as_array().unwrap().len() > 3, "{plan}");
 }
 
 #[test]
 fn people_get_a_table_with_a_mark_and_a_reason() {
-    let output = sottovoce("plan rumor --nodes 1000 --curious 100 --delta 0.2")
+    let output = sottovoce("plan rumor --peers 1000 --curious 100 --delta 0.2")
         .assert()
         .success()
         .get_output()
@@ -145,13 +145,13 @@ fn people_get_a_table_with_a_mark_and_a_reason() {
         assert!(text.contains(words), "{words}: {text}");
     }
     let output =
-        sottovoce("plan rumor --nodes 10 --curious 0 --delta 0.2").assert().success().get_output().clone();
+        sottovoce("plan rumor --peers 10 --curious 0 --delta 0.2").assert().success().get_output().clone();
     assert!(String::from_utf8(output.stdout).unwrap().contains("nobody is curious"));
 }
 
 #[test]
 fn bad_input_is_refused_with_field_value_and_remedy() {
-    let base = "account rumor --nodes 100 --curious 10";
+    let base = "account rumor --peers 100 --curious 10";
     for s in ["-0.1", "1.5", "NaN", "inf"] {
         refused(&format!("{base} --muting {s}"), &["`muting` is", "give a probability from 0"]);
     }
@@ -164,22 +164,22 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
     refused(&format!("{base} --muting 0.5 --rumors -1"), &["--rumors", "from 1 to 10000"]);
     refused(&format!("{base} --muting some"), &["--muting", "give a number"]);
     for nodes in ["0", "1"] {
-        refused(&format!("account rumor --nodes {nodes} --curious 0 --muting 0"), &["`peers` is", "from 2"]);
+        refused(&format!("account rumor --peers {nodes} --curious 0 --muting 0"), &["`peers` is", "from 2"]);
     }
     for curious in ["100", "1000"] {
         refused(
-            &format!("account rumor --nodes 100 --curious {curious} --muting 0"),
+            &format!("account rumor --peers 100 --curious {curious} --muting 0"),
             &["`curious` is", "at most 99"],
         );
     }
     for delta in ["0", "1", "-0.1", "NaN"] {
         refused(
-            &format!("plan rumor --nodes 100 --curious 10 --delta {delta}"),
+            &format!("plan rumor --peers 100 --curious 10 --delta {delta}"),
             &["`delta` is", "between 0 and 1"],
         );
     }
-    refused("plan rumor --nodes 100 --curious 10 --delta 0.05", &["`delta` is 0.05", "f/n = 0.1"]);
-    refused("plan rumor --nodes 100 --curious 100 --delta 0.5", &["`curious` is 100", "at most 99"]);
+    refused("plan rumor --peers 100 --curious 10 --delta 0.05", &["`delta` is 0.05", "f/n = 0.1"]);
+    refused("plan rumor --peers 100 --curious 100 --delta 0.5", &["`curious` is 100", "at most 99"]);
 }
 
 #[test]
@@ -193,14 +193,14 @@ fn help_has_examples() {
 
 #[test]
 fn push_is_credited_to_the_theorem_that_applies() {
-    let output = sottovoce("account rumor --nodes 100 --curious 10 --muting 1")
+    let output = sottovoce("account rumor --peers 100 --curious 10 --muting 1")
         .assert()
         .success()
         .get_output()
         .clone();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("published (Theorem 4)") && !text.contains("Theorems 7"), "{text}");
-    let found = json("account rumor --nodes 100 --curious 10 --muting 1");
+    let found = json("account rumor --peers 100 --curious 10 --muting 1");
     let (published, ours) = (number(&found, "/delta"), number(&found, "/guarantees/0/delta"));
     assert!(published == 1.0 && ours < 0.9 && ours >= number(&found, "/sharp/at_zero/lower"), "{found}");
 }
@@ -218,7 +218,7 @@ fn a_graph_has_a_loss_for_every_pair() {
     let complete = path("complete.txt", &complete);
     let walk = json(&format!("account rumor --graph {complete} --curious-peers 3,4 --muting 0"));
     assert!((number(&walk, "/delta") - 0.4).abs() < 1e-9 && number(&walk, "/steps/at_least") > 0.4 - 1e-9);
-    let crowd = json("account rumor --nodes 5 --curious 2 --muting 0.6");
+    let crowd = json("account rumor --peers 5 --curious 2 --muting 0.6");
     let found = json(&format!("account rumor --graph {complete} --curious-peers 3,4 --muting 0.6"));
     assert!(number(&found, "/steps/at_most") >= number(&crowd, "/sharp/at_zero/lower"), "{found}");
     assert!(number(&found, "/steps/at_least") <= number(&crowd, "/sharp/at_zero/upper"), "{found}");

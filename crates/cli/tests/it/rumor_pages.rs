@@ -40,7 +40,7 @@ fn refused(arguments: &str, words: &[&str]) {
 #[test]
 fn a_run_needs_nothing_and_writes_a_new_report_each_time() {
     let folder = tempfile::tempdir().unwrap();
-    let said = text(folder.path(), "run rumor --nodes 256");
+    let said = text(folder.path(), "run rumor --peers 256");
     for words in ["stays within what is proven", "delta <= 0.125", "proven", "Report: sottovoce-report"] {
         assert!(said.contains(words), "{words}: {said}");
     }
@@ -54,7 +54,7 @@ fn a_run_needs_nothing_and_writes_a_new_report_each_time() {
     for name in names {
         assert!(folder.path().join("sottovoce-report").join(name).is_file(), "{name}");
     }
-    assert!(text(folder.path(), "run rumor --nodes 256").contains("sottovoce-report-2"));
+    assert!(text(folder.path(), "run rumor --peers 256").contains("sottovoce-report-2"));
     // The same seed gives the same page, bit for bit.
     let page = |name: &str| fs::read(folder.path().join(name).join("report.html")).unwrap();
     assert_eq!(page("sottovoce-report"), page("sottovoce-report-2"));
@@ -63,7 +63,7 @@ fn a_run_needs_nothing_and_writes_a_new_report_each_time() {
 #[test]
 fn numbers_of_a_run_agree_with_each_other() {
     let folder = tempfile::tempdir().unwrap();
-    let found = json(folder.path(), "run rumor --nodes 300 --curious 30 --delta 0.25 --no-report --seed 7");
+    let found = json(folder.path(), "run rumor --peers 300 --curious 30 --delta 0.25 --no-report --seed 7");
     assert!(found["delta"].as_f64().unwrap() <= 0.25 && found["within_bounds"] == true);
     assert_eq!((&found["account"]["nodes"], &found["account"]["curious"]), (&300.into(), &30.into()));
     let suspicions = found["suspicions"].as_array().unwrap();
@@ -73,7 +73,7 @@ fn numbers_of_a_run_agree_with_each_other() {
         assert!(number("low") <= number("found") && number("found") <= number("high"));
         assert!(number("low") <= number("bound"), "{one}");
     }
-    let push = json(folder.path(), "run rumor --nodes 300 --muting 1 --no-report");
+    let push = json(folder.path(), "run rumor --peers 300 --muting 1 --no-report");
     assert!(push["target"].is_null() && push["rounds"].as_u64().unwrap() < found["rounds"].as_u64().unwrap());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written");
 }
@@ -81,7 +81,7 @@ fn numbers_of_a_run_agree_with_each_other() {
 #[test]
 fn a_report_is_not_overwritten_unless_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let run = "run rumor --nodes 64 --quiet --out mine";
+    let run = "run rumor --peers 64 --quiet --out mine";
     text(folder.path(), run);
     let refused = sottovoce(folder.path(), run).assert().code(2).get_output().stderr.clone();
     let message = String::from_utf8_lossy(&refused).into_owned();
@@ -91,8 +91,8 @@ fn a_report_is_not_overwritten_unless_asked() {
 
 #[test]
 fn bad_runs_are_refused_before_any_work() {
-    refused("run rumor --nodes 2", &["`peers` is 2", "from 4"]);
-    refused("run rumor --nodes 100 --curious 99", &["`curious` is 99", "from 1 to 98"]);
+    refused("run rumor --peers 2", &["`peers` is 2", "from 4"]);
+    refused("run rumor --peers 100 --curious 99", &["`curious` is 99", "from 1 to 98"]);
     refused("run rumor --muting 1.5", &["`muting` is 1.5", "probability"]);
     refused("run rumor --delta 0.01", &["`delta` is 0.01", "f/n = 0.0625"]);
     refused("run rumor --delta 0.2 --muting 0.5", &["--delta", "--muting"]);

@@ -20,7 +20,7 @@ fn files() -> (tempfile::TempDir, String, String) {
 #[test]
 fn a_path_is_accounted_for() {
     let (_folder, ring, path) = files();
-    let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observer 0 --trajectory {path}");
+    let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observers 0 --trajectory {path}");
     let found = json(&walk);
     // Two gaps: 1,2,1 and 5,5,4,5; what comes after the last visit is not seen.
     assert!((number(&found, "/trajectory_loss_linear/1") - 4.0 / 3.0).abs() < 1e-12);
@@ -42,7 +42,7 @@ fn matrices_are_symmetric_and_refuse_what_does_not_mix() {
     }
     let pieces = folder.path().join("pieces.txt");
     std::fs::write(&pieces, "0 1\n2 3\n").unwrap();
-    refused(&format!("account walk --graph {} --steps 3 --observer 0", pieces.display()), &["connected"]);
+    refused(&format!("account walk --graph {} --steps 3 --observers 0", pieces.display()), &["connected"]);
 }
 
 #[test]
@@ -50,13 +50,13 @@ fn bad_input_is_refused_with_a_remedy() {
     let (folder, ring, path) = files();
     let walk = format!("account walk --graph {ring} --lazy 0.2");
     refused(&format!("{walk} --steps 10"), &["observer"]);
-    refused(&format!("{walk} --steps 0 --observer 0"), &["`steps` is 0"]);
-    refused(&format!("{walk} --steps 10 --observer 6"), &["`observers` is 6"]);
-    refused(&format!("{walk} --steps 9 --observer 0 --trajectory {path}"), &["`steps` is 9", "10 holders"]);
+    refused(&format!("{walk} --steps 0 --observers 0"), &["`steps` is 0"]);
+    refused(&format!("{walk} --steps 10 --observers 6"), &["`observers` is 6"]);
+    refused(&format!("{walk} --steps 9 --observers 0 --trajectory {path}"), &["`steps` is 9", "10 holders"]);
     for (text, says) in [("[0,3]", "from 0 to 3"), ("[0,6]", "6 at place 1"), ("{}", "JSON list")] {
         let file = folder.path().join("bad.json");
         std::fs::write(&file, text).unwrap();
-        refused(&format!("{walk} --steps 2 --observer 0 --trajectory {}", file.display()), &[says]);
+        refused(&format!("{walk} --steps 2 --observers 0 --trajectory {}", file.display()), &[says]);
     }
 }
 
@@ -64,7 +64,7 @@ fn bad_input_is_refused_with_a_remedy() {
 fn walks_to_come_follow_the_seed_and_state_their_terms() {
     let (_folder, ring, _) = files();
     let walk = format!(
-        "account walk --graph {ring} --lazy 0.2 --steps 12 --observer 0 --sigma 4 --order 2 --cap 2 --expected 400"
+        "account walk --graph {ring} --lazy 0.2 --steps 12 --observers 0 --sigma 4 --order 2 --cap 2 --expected 400"
     );
     let [one, again, other] = ["1", "1", "2"].map(|seed| json(&format!("{walk} --seed {seed}")));
     assert_eq!(one["expected_loss_convex"], again["expected_loss_convex"]);
@@ -83,7 +83,7 @@ fn walks_to_come_follow_the_seed_and_state_their_terms() {
 #[test]
 fn a_coalition_of_everybody_is_refused() {
     let (_folder, ring, path) = files();
-    let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observer 0,1,2,3,4,5");
+    let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observers 0,1,2,3,4,5");
     let all = ["all 6 peers", "leave one out"];
     refused(&walk, &all);
     refused(&format!("{walk} --trajectory {path}"), &all);
@@ -93,7 +93,7 @@ fn a_coalition_of_everybody_is_refused() {
         &all,
     );
     refused(
-        "account learning --method butterfly --nodes 4 --iterations 2 --observers 0,1,2,3",
+        "account learning --method butterfly --peers 4 --iterations 2 --observers 0,1,2,3",
         &["all 4 peers"],
     );
 }
@@ -145,7 +145,7 @@ fn observers_are_peers_too() {
 #[test]
 fn guarantees_are_stated_as_data() {
     let (folder, ring, path) = files();
-    let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observer 0 --trajectory {path}");
+    let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observers 0 --trajectory {path}");
     let found = json(&format!("{walk} --sigma 3 --delta 1e-6"));
     let stated = found["guarantees"].as_array().unwrap();
     assert_eq!(stated.len(), 4, "{found}");
@@ -173,7 +173,7 @@ fn guarantees_are_stated_as_data() {
     let path = folder.path().join("there and back.json");
     std::fs::write(&path, "[1,0,1,0]").unwrap();
     let mut command =
-        sottovoce(&format!("account walk --graph {ring} --steps 4 --observer 0 --json --trajectory"));
+        sottovoce(&format!("account walk --graph {ring} --steps 4 --observers 0 --json --trajectory"));
     let output = command.arg(path).output().unwrap().stdout;
     let found: serde_json::Value = serde_json::from_slice(&output).unwrap();
     let (seen, all) = (&found["guarantees"][1], &found["guarantees"][3]);

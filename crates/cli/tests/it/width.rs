@@ -75,7 +75,7 @@ fn every_message_fits() {
         "audit source --muting 0.1",
         "graph generate --family nope",
         "graph inspect nowhere.txt",
-        "run learning --peers 16 --rows 20 --iterations 2 --method walk --rounds 3",
+        "run learning --peers 16 --rows 20 --iterations 2 --method walk --steps 3",
         "run learning --data GRAPH --label 0 --peers 2",
         "run nothing.toml",
         "plan averaging --peers 16 --target-worst",

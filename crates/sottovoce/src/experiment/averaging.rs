@@ -131,7 +131,7 @@ pub struct MixingSpec {
     /// Rounds of gossip, or steps of each token (default: until values differ no more than their noise; a schedule and a butterfly have their own number;
     /// ten contributions of each peer on average).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, alias = "rounds", value_name = "T", value_parser = count, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true))]
     pub steps: Option<usize>,
 }
 
@@ -145,7 +145,7 @@ pub struct NoiseSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "SIGMA", value_parser = real, allow_negative_numbers = true))]
     pub sigma: Option<f64>,
     /// Fresh noise on every message, as a share of sigma.
-    #[cfg_attr(feature = "flags", arg(long, alias = "relay", value_name = "SHARE", default_value = "0", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "SHARE", default_value = "0", value_parser = real, allow_negative_numbers = true))]
     pub relay_noise: f64,
     /// How far one person can move a peer's value (default: the whole range, in every column).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ pub struct NoiseSpec {
 pub struct AdversarySpec {
     /// Peers who pool what they hear, by name, separated by commas (default: each peer by itself; the first is attacked).
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "flags", arg(long, aliases = ["observer", "coalition"], value_name = "V,...", value_delimiter = ','))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "V,...", value_delimiter = ','))]
     pub observers: Vec<String>,
     /// So many peers, whoever they are, may tell someone who sees every message all they know (with noise or masks that cancel).
     #[serde(skip_serializing_if = "Option::is_none")]

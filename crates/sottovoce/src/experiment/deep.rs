@@ -50,7 +50,7 @@ pub struct DeepTask {
     pub data: Option<PathBuf>,
     /// Number of agents (default: 10, or those of the graph).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, alias = "peers", value_name = "N", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count))]
     pub agents: Option<usize>,
     /// Drawn images to learn from (default: 10,000); of a folder, only the first so many.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -247,7 +247,7 @@ pub struct DeepNoise {
     /// Noise of every draw as a multiple of the largest norm, instead of a target; 0 for a run that protects nobody. With --epsilon, agents stop drawing when
     /// it is reached.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, alias = "sigma", value_name = "S", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true))]
     pub noise_multiplier: Option<f64>,
     /// Noise that is correlated over so many draws: what is added in one is partly taken back in the next ones, and an image may come once in a cycle of so many
     /// (default: 1, independent noise). It helps where epsilon is large.

@@ -66,7 +66,7 @@ pub struct GraphSpec {
     pub schedule: Option<PathBuf>,
     /// Number of peers of a random geometric graph, where no graph is given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, alias = "nodes", value_name = "N", value_parser = count, conflicts_with_all = ["graph", "schedule"], allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["graph", "schedule"], allow_negative_numbers = true))]
     pub peers: Option<usize>,
     /// Take the largest connected part of the graph file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -80,7 +80,7 @@ pub struct MethodSpec {
     pub iterations: usize,
     /// Gossip steps after each contribution (default: as the paper has it).
     #[serde(rename = "steps", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long = "steps", alias = "rounds", value_name = "K", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(long = "steps", value_name = "K", value_parser = count))]
     pub rounds: Option<usize>,
     /// How far the gradients of peers are from each other: their mean squared norm at the optimum, in squared sensitivities. It must be public. Gossip then
     /// has the paper's steps for gradients that differ (default: those for gradients alike).
@@ -92,7 +92,7 @@ pub struct MethodSpec {
     pub accelerated: bool,
     /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
     #[serde(rename = "relay-noise", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long = "relay-noise", alias = "relay", value_name = "SHARE", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(long = "relay-noise", value_name = "SHARE", value_parser = real, allow_negative_numbers = true))]
     pub relay: Option<f64>,
     /// Tokens that walk in parallel (default: 1).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ fn methods() -> clap::builder::PossibleValuesParser {
 pub struct StepSpec {
     /// Step size (default: 4 for steps of all, 0.05 for a token's).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(id = "step", long = "step-size", alias = "step", value_name = "STEP", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(id = "step", long = "step-size", value_name = "STEP", value_parser = real, allow_negative_numbers = true))]
     pub size: Option<f64>,
     /// The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -28,10 +28,7 @@ pub struct NetworkSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "S", default_value_t = 0.5))]
     pub jitter: f64,
     /// Probability that a message is dropped.
-    #[cfg_attr(
-        feature = "flags",
-        arg(long, alias = "drop-messages", value_name = "P", default_value_t = 0.0)
-    )]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "P", default_value_t = 0.0))]
     pub drop: f64,
     /// Probability that a message arrives twice.
     #[cfg_attr(feature = "flags", arg(long, value_name = "P", default_value_t = 0.0))]

@@ -62,7 +62,7 @@ pub struct PersonalTask {
     pub data: Option<PathBuf>,
     /// Number of agents of a generated task (default: 100).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, alias = "peers", value_name = "N", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count))]
     pub agents: Option<usize>,
     /// Features of a row (default: 20; 8 of generated ratings).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -25,7 +25,7 @@ pub struct Rumor {
     #[cfg_attr(feature = "flags", arg(skip))]
     pub seed: Option<u64>,
     /// Number of peers; everyone can reach everyone.
-    #[cfg_attr(feature = "flags", arg(long, short = 'n', alias = "nodes", default_value = "1024", value_name = "N", value_parser = count, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(long, short = 'n', default_value = "1024", value_name = "N", value_parser = count, allow_negative_numbers = true))]
     pub peers: usize,
     /// How many of them are curious and pool what they hear (default: one in sixteen).
     #[serde(skip_serializing_if = "Option::is_none")]

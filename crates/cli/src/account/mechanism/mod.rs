@@ -116,7 +116,7 @@ pub(crate) struct MechanismArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "goal")]
     plot: Option<PathBuf>,
     /// Replace the file of --plot if it exists.
-    #[arg(long, alias = "force", requires = "plot")]
+    #[arg(long, requires = "plot")]
     overwrite: bool,
 }
 

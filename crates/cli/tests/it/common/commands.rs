@@ -112,7 +112,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "account mechanism --randomized-response --adjacency replace --calibrate --epsilon 3",
     ),
     ("plan averaging", "plan averaging --graph GRAPH --target-worst 1"),
-    ("plan averaging", "plan averaging --graph GRAPH --target-worst 1 --coalition 0,1"),
+    ("plan averaging", "plan averaging --graph GRAPH --target-worst 1 --observers 0,1"),
     (
         "plan averaging",
         "plan averaging --peers 16 --target-far --epsilon 1 --target-mean 4 --out OUT-plan.toml",

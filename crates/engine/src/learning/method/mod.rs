@@ -203,7 +203,7 @@ pub struct Entry {
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Options {
     /// Gossip steps after each contribution (default: as the paper has it).
-    #[serde(rename = "steps", alias = "rounds")]
+    #[serde(rename = "steps")]
     pub rounds: Option<usize>,
     /// How far the gradients of peers are from each other: their mean squared norm at the optimum, in squared sensitivities. It must be public. The
     /// gossip steps are then those of the paper for gradients that differ (default: 0, as if all held the same rows).
@@ -211,7 +211,7 @@ pub struct Options {
     /// Accelerate gossip.
     pub accelerated: bool,
     /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
-    #[serde(rename = "relay-noise", alias = "relay")]
+    #[serde(rename = "relay-noise")]
     pub relay: Option<f64>,
     /// Tokens that walk in parallel (default: 1).
     pub tokens: Option<usize>,
