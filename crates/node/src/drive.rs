@@ -604,7 +604,7 @@ impl<P: Part> Running<P> {
             let wait = until.saturating_duration_since(Instant::now());
             match self.driver.inbox.recv_timeout(wait) {
                 Ok(Event::Frame { from: by, frame: Frame::Terms(text), .. }) => {
-                    drop(self.others.insert(by, text))
+                    self.others.insert(by, text);
                 }
                 Ok(_) => {}
                 Err(_) => {

@@ -111,7 +111,7 @@ fn take(path: &Path, lock: &File, patience: Duration) -> Result<Database> {
     let opened = loop {
         match damage::contained(|| builder().open(path)) {
             Ok(Err(redb::DatabaseError::DatabaseAlreadyOpen)) if Instant::now() < until => {
-                std::thread::sleep(AGAIN)
+                std::thread::sleep(AGAIN);
             }
             other => break other,
         }

@@ -54,14 +54,6 @@ impl Class {
     }
 }
 
-/// What is to be done with a call.
-pub(super) enum Call {
-    /// The handshake goes on, in this place.
-    Goes(Incoming, OwnedSemaphorePermit),
-    /// It was answered, or left alone.
-    Over,
-}
-
 /// Lets so many handshakes in.
 pub(super) struct Gate {
     known: Mutex<BTreeSet<IpAddr>>,
@@ -91,8 +83,8 @@ impl Gate {
     }
 
     /// A call arrives. A relay vouches for whom it carries; other addresses may be somebody else's, which counts when places are few: whoever calls has to show then that
-    /// it is there.
-    pub(super) fn judge(&self, call: Incoming) -> Call {
+    /// it is there. None if it was answered, or is left alone; else the handshake goes on, in this place.
+    pub(super) fn judge(&self, call: Incoming) -> Option<(Incoming, OwnedSemaphorePermit)> {
         let known = match call.remote_addr() {
             IncomingAddr::Ip(address) => self.lock().contains(&address.ip().to_canonical()),
             IncomingAddr::Relay { .. } => true,
@@ -103,10 +95,10 @@ impl Gate {
         if busy && !call.remote_addr_validated() {
             // One that cannot be asked again is left alone.
             let _ = call.retry();
-            return Call::Over;
+            return None;
         }
         match class.place(Instant::now()) {
-            Some(place) => Call::Goes(call, place),
+            Some(place) => Some((call, place)),
             None => {
                 call.ignore();
                 if let Some(more) = self.turned_away.due(()) {
@@ -115,7 +107,7 @@ impl Gate {
                         crate::quiet::told(more)
                     );
                 }
-                Call::Over
+                None
             }
         }
     }

@@ -25,7 +25,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
 pub use check::{Answered, check};
-use gate::{Call, Gate};
+use gate::Gate;
 use links::Links;
 
 use crate::drive::{Event, Wire};
@@ -288,7 +288,7 @@ async fn accept(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>, gate: A
     let mut checks = JoinSet::new();
     let failed = Arc::new(Quiet::default());
     while let Some(incoming) = endpoint.accept().await {
-        let Call::Goes(incoming, turn) = gate.judge(incoming) else { continue };
+        let Some((incoming, turn)) = gate.judge(incoming) else { continue };
         let (place, links, failed) = (Arc::clone(&place), Arc::clone(&links), Arc::clone(&failed));
         checks.spawn(async move {
             let Ok(accepting) = incoming.accept() else { return };
