@@ -1,15 +1,13 @@
 //! Where nets are learned: on the processor, or on a graphics card where there is one.
 
 use clap::ValueEnum;
-#[cfg(feature = "papers")]
-use sottovoce::deep::SideBySide;
-use sottovoce::deep::{Ready, Trainer};
+use sottovoce::deep::{Ready, SideBySide, Trainer};
 
 use crate::output::note;
 
 /// Where gradients are computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Device {
+pub enum Device {
     /// The processor.
     #[default]
     Cpu,
@@ -27,8 +25,8 @@ impl Device {
     }
 
     /// Who learns many nets at once, if somebody does. A card that is not there is noted.
-    #[cfg(feature = "papers")]
-    pub(crate) fn side_by_side(self) -> Option<Box<dyn SideBySide>> {
+    #[must_use]
+    pub fn side_by_side(self) -> Option<Box<dyn SideBySide>> {
         match self {
             Self::Cpu => None,
             Self::Gpu => card(),
@@ -55,7 +53,7 @@ fn on_card(ready: &Ready) -> anyhow::Result<Option<Box<dyn Trainer>>> {
     }
 }
 
-#[cfg(all(feature = "gpu", feature = "papers"))]
+#[cfg(feature = "gpu")]
 fn card() -> Option<Box<dyn SideBySide>> {
     match sottovoce_gpu::Card::open() {
         Ok(card) => Some(Box::new(card)),
@@ -66,7 +64,7 @@ fn card() -> Option<Box<dyn SideBySide>> {
     }
 }
 
-#[cfg(all(not(feature = "gpu"), feature = "papers"))]
+#[cfg(not(feature = "gpu"))]
 fn card() -> Option<Box<dyn SideBySide>> {
     note(
         "`device` is gpu: this program was built without (feature `gpu`); nets are learned on the processor",

@@ -1,7 +1,8 @@
 //! The `sottovoce` program: parses, runs, prints, and turns errors into messages and exit codes.
 //!
 //! Each command has a file (or folder) of its own; none contains mathematics. Other programs ask it by [`ask`]: the same words, and the same JSON document;
-//! by [`ask_with`] they also see how far it is, and can stop it.
+//! by [`ask_with`] they also see how far it is, and can stop it. Programs of the
+//! same kind have options, printing and exit codes from [`program`].
 
 mod account;
 mod ask;
@@ -22,10 +23,9 @@ mod options;
 mod origin;
 mod output;
 mod plan;
+pub mod program;
 mod progress;
 mod prose;
-#[cfg(feature = "papers")]
-mod reproduce;
 mod run;
 mod runs;
 mod schema;
@@ -34,8 +34,6 @@ mod seed;
 mod serve;
 #[cfg(feature = "shell")]
 mod shell;
-#[cfg(feature = "papers")]
-mod theorem;
 mod underway;
 
 use std::ffi::OsString;
@@ -70,14 +68,14 @@ struct Cli {
 }
 
 /// Options of every command.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Global {
-    /// Print one JSON document and nothing else on standard output (its form: `sottovoce schema`).
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Print one JSON document and nothing else on standard output (its form: the command `schema`).
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
     /// Seed of everything random: a number, with which the same run gives the same bits, or `random` (the system's entropy; the number drawn is printed).
     #[arg(long, global = true, default_value = "0", value_name = "N|random", value_parser = seed::seed, help_heading = GLOBAL)]
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// Whether the seed was given, and so goes before that of an experiment.
     #[arg(skip)]
     pub(crate) seed_given: bool,
@@ -122,12 +120,6 @@ enum Command {
     /// Show a folder of runs, live ones too, side by side in a browser of this machine.
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
-    /// Compute a paper's figures and tables again, and hold them against exact accounting.
-    #[cfg(feature = "papers")]
-    Reproduce(reproduce::Reproduce),
-    /// Ask what a theorem of a paper says of a case, beside what is true.
-    #[cfg(feature = "papers")]
-    Theorem(Box<theorem::Theorem>),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
     /// A real peer: its key, its ledger, what it agrees to and what that could reveal.
@@ -150,10 +142,6 @@ fn command() -> clap::Command {
 
 /// Commands that this program was built without, and the feature that has them.
 const ABSENT: &[(&str, &str)] = &[
-    #[cfg(not(feature = "papers"))]
-    ("reproduce", "papers"),
-    #[cfg(not(feature = "papers"))]
-    ("theorem", "papers"),
     #[cfg(not(feature = "shell"))]
     ("completions", "shell"),
     #[cfg(not(feature = "shell"))]
@@ -180,9 +168,8 @@ fn read(words: Vec<OsString>, command: &mut clap::Command) -> Result<(Cli, ArgMa
     let matches =
         command.try_get_matches_from_mut(files::named(all)).map_err(|error| absent(error, command))?;
     let mut cli = Cli::from_arg_matches(&matches)?;
-    cli.global.seed_given = seed::was_given(&matches);
+    cli.global.given(words, &matches);
     cli.global.is_seeded = matches.subcommand_name() != Some("node");
-    cli.global.words = words;
     Ok((cli, matches))
 }
 
@@ -204,23 +191,7 @@ pub fn main() -> ExitCode {
     if matches!(cli.command, Command::Node(_)) {
         sottovoce_node::guard_memory();
     }
-    if cli.global.quiet {
-        output::hush();
-    } else if seed::was_drawn(&matches) {
-        output::say(&seed::drawn(cli.global.seed));
-    }
-    match cli.run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let fault = ask::fault(&error, &command, &matches);
-            output::say(&fault.message);
-            // One document: a result that was printed before says enough.
-            if cli.global.json && !output::was_written() {
-                print_failure(&cli.global, &exit::document(&error, &fault));
-            }
-            ExitCode::from(fault.code)
-        }
-    }
+    program::done(&cli.global, &command, &matches, || cli.run())
 }
 
 /// Whether anybody reads it does not matter.
@@ -241,10 +212,6 @@ impl Cli {
             Command::Compare(command) => command.run(global),
             #[cfg(feature = "serve")]
             Command::Serve(command) => command.run(global),
-            #[cfg(feature = "papers")]
-            Command::Reproduce(command) => command.run(global),
-            #[cfg(feature = "papers")]
-            Command::Theorem(command) => command.run(global),
             Command::Graph(command) => command.run(global),
             #[cfg(feature = "node")]
             Command::Node(command) => command.run(global),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use sottovoce_report::Provenance;
 
-use super::{Global, input};
+use super::{Global, input, output};
 
 /// Options with a value that change no page.
 const PLACES: [&str; 1] = ["--out"];
@@ -13,7 +13,8 @@ const MANNERS: [&str; 5] = ["--overwrite", "--quiet", "-q", "--verbose", "--json
 
 impl Global {
     /// Where a page of this command comes from.
-    pub(crate) fn provenance(&self) -> Provenance {
+    #[must_use]
+    pub fn provenance(&self) -> Provenance {
         let mut provenance = Provenance::default();
         self.sign(&mut provenance);
         provenance
@@ -33,7 +34,7 @@ impl Global {
 
 /// The command that makes the same page, in a shell's words.
 fn command(arguments: impl Iterator<Item = OsString>) -> String {
-    let mut words = vec!["sottovoce".to_owned()];
+    let mut words = vec![output::program().to_owned()];
     let mut arguments = arguments.map(|word| word.to_string_lossy().into_owned());
     while let Some(word) = arguments.next() {
         let name = word.split('=').next().unwrap_or_default();

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
@@ -24,8 +25,8 @@ use super::{Global, input, prose};
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// A result that can be shown both ways. The first line of its text is the headline: a sentence that says what came of it.
-/// Lists of all peers belong into the alternate text (`{:#}`), which `--verbose` shows. Its form is known ([`schema`](super::schema)).
-pub(crate) trait Report: Serialize + Display + JsonSchema {}
+/// Lists of all peers belong into the alternate text (`{:#}`), which `--verbose` shows. Its form is known (`schema.rs`).
+pub trait Report: Serialize + Display + JsonSchema {}
 
 impl<T: Serialize + Display + JsonSchema> Report for T {}
 
@@ -57,7 +58,11 @@ pub(crate) struct Origin {
 
 impl Global {
     /// Prints a result.
-    pub(crate) fn print(&self, report: &impl Report) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn print(&self, report: &impl Report) -> anyhow::Result<()> {
         let text = match self.json {
             true => self.document(report)?,
             false if self.verbose => prose::wrapped(&format!("{report:#}{}", self.rest())),
@@ -142,6 +147,19 @@ pub(crate) fn was_written() -> bool {
     WRITTEN.load(Ordering::Relaxed)
 }
 
+/// What the program is called, where it is another than `sottovoce`.
+static CALLED: OnceLock<String> = OnceLock::new();
+
+/// Says once what the program is called.
+pub(crate) fn call(name: &str) {
+    CALLED.get_or_init(|| name.to_owned());
+}
+
+/// What the program is called.
+pub(crate) fn program() -> &'static str {
+    CALLED.get().map_or("sottovoce", String::as_str)
+}
+
 /// Whether remarks are unwanted.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -162,7 +180,7 @@ pub(crate) fn say(text: &str) {
     if told(|said| said.notes.push(text.to_owned())) {
         return;
     }
-    _ = writeln!(io::stderr().lock(), "{}", prose::wrapped(&format!("sottovoce: {text}")));
+    _ = writeln!(io::stderr().lock(), "{}", prose::wrapped(&format!("{}: {text}", program())));
 }
 
 /// Standard output that takes no offence at a reader who has gone away.

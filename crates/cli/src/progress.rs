@@ -95,7 +95,7 @@ pub(crate) struct Waiting(Option<Sender<()>>);
 
 impl Global {
     /// A bar of `length` steps that says what is going on, and since when; hidden where nobody would look at it.
-    pub(crate) fn progress(&self, length: usize, what: &str) -> ProgressBar {
+    pub fn progress(&self, length: usize, what: &str) -> ProgressBar {
         let hidden = self.quiet || self.json || !std::io::stderr().is_terminal();
         let bar = Watch::bar(length, what).unwrap_or_else(|| match hidden {
             true => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),

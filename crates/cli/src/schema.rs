@@ -28,8 +28,6 @@ use super::graph::{convert, generate, report::Inspection};
 use super::options::Options;
 use super::output::Origin;
 use super::plan::{averaging::Planned, written::Written};
-#[cfg(feature = "papers")]
-use super::reproduce;
 use super::run::Printed;
 use super::{Global, output};
 
@@ -51,13 +49,7 @@ impl Schema {
         if self.options {
             return self.print_options(global, root);
         }
-        let (name, mut all) = (self.command.join(" "), all());
-        let schema = if name.is_empty() { Some(json!(all)) } else { all.remove(&name) };
-        let Some(schema) = schema else {
-            let names: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
-            bail!("`command` is {name}: it prints no JSON document; give one of {}", names.join(", "))
-        };
-        output::write(format!("{}\n", serde_json::to_string_pretty(&schema)?).as_bytes())
+        print(&self.command, COMMANDS)
     }
 
     fn print_options(&self, global: &Global, root: clap::Command) -> anyhow::Result<()> {
@@ -69,80 +61,93 @@ impl Schema {
     }
 }
 
-/// All schemas, by command.
-fn all() -> Map<String, Value> {
-    let commands: &[(&str, &[Form])] = &[
-        ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
-        ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
-        ("graph convert", &[of::<convert::Plain<'_>>, of::<convert::Converted>]),
-        ("graph inspect", &[of::<Inspection>]),
-        ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
-        ("account transcript", &[of::<Revealed>]),
-        ("account transcript walk", &[of::<WalkRevealed>]),
-        ("account transcript learning", &[of::<LearningRevealed>]),
-        ("account transcript rumor", &[of::<rumor::Revealed>]),
-        (
-            "account file",
-            &[of::<Revealed>, of::<WalkRevealed>, of::<Accounted>, of::<RumorAccount>, of::<GraphAccount>],
-        ),
-        ("account personalized", &[of::<personal::Revealed>]),
-        ("account transcript personalized", &[of::<PersonalizedRevealed>]),
-        ("account deep", &[of::<deep::Revealed>]),
-        ("account transcript deep", &[of::<DeepRevealed>]),
-        ("account learning", &[of::<Accounted>]),
-        ("account walk", &[of::<Walk>]),
-        ("account rumor", &[of::<RumorAccount>, of::<GraphAccount>]),
-        ("account mechanism", &[of::<Account>, of::<Calibration>]),
-        ("plan averaging", &[of::<Written<Planned>>]),
-        ("plan rumor", &[of::<Written<RumorPlan>>]),
-        ("plan learning", &[of::<Written<LearningPlan>>]),
-        ("plan personalized", &[of::<Written<personal::Planned>>]),
-        ("plan file", &[of::<Written<Planned>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
-        ("audit reconstruct", &[of::<Reconstruction>]),
-        ("audit transcript", &[of::<Reconstruction>, of::<Void>]),
-        ("audit transcript walk", &[of::<WalkRevealed>, of::<Void>]),
-        ("audit transcript personalized", &[of::<PersonalizedRevealed>, of::<Void>]),
-        ("audit transcript deep", &[of::<DeepRevealed>, of::<Void>]),
-        ("audit transcript learning", &[of::<Spent>, of::<Void>]),
-        ("audit transcript rumor", &[of::<rumor::Suspected>, of::<Void>]),
-        ("audit file", &[of::<Reconstruction>]),
-        ("audit file learning", &[of::<Caught>]),
-        ("audit file personalized", &[of::<personal::Attacked>]),
-        ("audit file deep", &[of::<deep::Attacked>]),
-        ("audit membership", &[of::<deep::Attacked>, of::<deep::MembershipFound>]),
-        ("audit source", &[of::<Finding>]),
-        ("run averaging", &[of::<Printed<Averaged>>, of::<Printed<Walked>>]),
-        ("run quickstart", &[of::<Printed<Averaged>>]),
-        ("run rumor", &[of::<Printed<Found>>, of::<Printed<Survived>>]),
-        ("run learning", &[of::<Printed<Learned>>]),
-        ("run personalized", &[of::<Printed<personal::Found>>]),
-        ("run deep", &[of::<Printed<deep::Found>>]),
-        (
-            "run file",
-            &[
-                of::<Printed<Averaged>>,
-                of::<Printed<Walked>>,
-                of::<Printed<Found>>,
-                of::<Printed<Survived>>,
-                of::<Printed<Learned>>,
-            ],
-        ),
-        ("new", &[of::<Map<String, Value>>]),
-        ("compare", &[of::<Comparison>]),
-        #[cfg(feature = "serve")]
-        ("serve", &[of::<crate::serve::Listing>]),
-        #[cfg(feature = "papers")]
-        ("reproduce", &[of::<reproduce::Listing>, of::<reproduce::Written>]),
-        #[cfg(feature = "papers")]
-        ("theorem", &[of::<reproduce::Listing>, of::<sottovoce_papers::Answer>]),
-        ("schema options", &[of::<Options>]),
-        ("failure", &[of::<crate::exit::Failure>]),
-    ];
-    commands.iter().map(|(name, forms)| ((*name).to_owned(), schema(name, forms))).collect()
+/// What each command prints.
+const COMMANDS: &[(&str, &[Form])] = &[
+    ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
+    ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
+    ("graph convert", &[of::<convert::Plain<'_>>, of::<convert::Converted>]),
+    ("graph inspect", &[of::<Inspection>]),
+    ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
+    ("account transcript", &[of::<Revealed>]),
+    ("account transcript walk", &[of::<WalkRevealed>]),
+    ("account transcript learning", &[of::<LearningRevealed>]),
+    ("account transcript rumor", &[of::<rumor::Revealed>]),
+    (
+        "account file",
+        &[of::<Revealed>, of::<WalkRevealed>, of::<Accounted>, of::<RumorAccount>, of::<GraphAccount>],
+    ),
+    ("account personalized", &[of::<personal::Revealed>]),
+    ("account transcript personalized", &[of::<PersonalizedRevealed>]),
+    ("account deep", &[of::<deep::Revealed>]),
+    ("account transcript deep", &[of::<DeepRevealed>]),
+    ("account learning", &[of::<Accounted>]),
+    ("account walk", &[of::<Walk>]),
+    ("account rumor", &[of::<RumorAccount>, of::<GraphAccount>]),
+    ("account mechanism", &[of::<Account>, of::<Calibration>]),
+    ("plan averaging", &[of::<Written<Planned>>]),
+    ("plan rumor", &[of::<Written<RumorPlan>>]),
+    ("plan learning", &[of::<Written<LearningPlan>>]),
+    ("plan personalized", &[of::<Written<personal::Planned>>]),
+    ("plan file", &[of::<Written<Planned>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
+    ("audit reconstruct", &[of::<Reconstruction>]),
+    ("audit transcript", &[of::<Reconstruction>, of::<Void>]),
+    ("audit transcript walk", &[of::<WalkRevealed>, of::<Void>]),
+    ("audit transcript personalized", &[of::<PersonalizedRevealed>, of::<Void>]),
+    ("audit transcript deep", &[of::<DeepRevealed>, of::<Void>]),
+    ("audit transcript learning", &[of::<Spent>, of::<Void>]),
+    ("audit transcript rumor", &[of::<rumor::Suspected>, of::<Void>]),
+    ("audit file", &[of::<Reconstruction>]),
+    ("audit file learning", &[of::<Caught>]),
+    ("audit file personalized", &[of::<personal::Attacked>]),
+    ("audit file deep", &[of::<deep::Attacked>]),
+    ("audit membership", &[of::<deep::Attacked>, of::<deep::MembershipFound>]),
+    ("audit source", &[of::<Finding>]),
+    ("run averaging", &[of::<Printed<Averaged>>, of::<Printed<Walked>>]),
+    ("run quickstart", &[of::<Printed<Averaged>>]),
+    ("run rumor", &[of::<Printed<Found>>, of::<Printed<Survived>>]),
+    ("run learning", &[of::<Printed<Learned>>]),
+    ("run personalized", &[of::<Printed<personal::Found>>]),
+    ("run deep", &[of::<Printed<deep::Found>>]),
+    (
+        "run file",
+        &[
+            of::<Printed<Averaged>>,
+            of::<Printed<Walked>>,
+            of::<Printed<Found>>,
+            of::<Printed<Survived>>,
+            of::<Printed<Learned>>,
+        ],
+    ),
+    ("new", &[of::<Map<String, Value>>]),
+    ("compare", &[of::<Comparison>]),
+    #[cfg(feature = "serve")]
+    ("serve", &[of::<crate::serve::Listing>]),
+    ("schema options", &[of::<Options>]),
+];
+
+/// Of each command that comes to nothing.
+const FAILURE: (&str, &[Form]) = ("failure", &[of::<crate::exit::Failure>]);
+
+/// Prints the schema of a command's documents, or where it is not said which, those of all these commands and of failures.
+///
+/// # Errors
+///
+/// If there is no such command, or standard output cannot be written.
+pub fn print(command: &[String], commands: &[(&str, &[Form])]) -> anyhow::Result<()> {
+    let all = commands.iter().chain([&FAILURE]);
+    let mut all: Map<String, Value> =
+        all.map(|(name, forms)| ((*name).to_owned(), schema(name, forms))).collect();
+    let name = command.join(" ");
+    let schema = if name.is_empty() { Some(json!(all)) } else { all.remove(&name) };
+    let Some(schema) = schema else {
+        let names: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
+        bail!("`command` is {name}: it prints no JSON document; give one of {}", names.join(", "))
+    };
+    output::write(format!("{}\n", serde_json::to_string_pretty(&schema)?).as_bytes())
 }
 
 /// Writes down the form of a document.
-type Form = fn(&mut SchemaGenerator) -> schemars::Schema;
+pub type Form = fn(&mut SchemaGenerator) -> schemars::Schema;
 
 /// A result after what it rests on.
 #[derive(JsonSchema)]
@@ -154,7 +159,8 @@ struct Document<R> {
     result: R,
 }
 
-fn of<R: JsonSchema>(generator: &mut SchemaGenerator) -> schemars::Schema {
+/// The form of the document of a result.
+pub fn of<R: JsonSchema>(generator: &mut SchemaGenerator) -> schemars::Schema {
     Document::<R>::json_schema(generator)
 }
 
@@ -164,7 +170,7 @@ fn schema(command: &str, forms: &[Form]) -> Value {
     let mut forms: Vec<Value> = forms.iter().map(|form| form(&mut generator).to_value()).collect();
     let mut schema = if forms.len() == 1 { forms.remove(0) } else { json!({ "anyOf": forms }) };
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    schema["title"] = json!(format!("sottovoce {command} --json"));
+    schema["title"] = json!(format!("{} {command} --json", output::program()));
     schema["$defs"] = generator.take_definitions(true).into();
     close(&mut schema, true);
     schema

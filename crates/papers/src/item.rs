@@ -9,8 +9,7 @@ use sottovoce_report::{Figure, Picture, Section, Table};
 use crate::Result;
 
 /// What became of a claim.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Verdict {
     /// Whether the paper's formula, or its experiment, gives here what the paper says it gives.
     pub reproduced: bool,
@@ -27,8 +26,7 @@ pub struct Verdict {
 }
 
 /// The same claim in the setting of the authors' code, where that is another one than the text's.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ByCode {
     /// What is different there.
     pub setting: String,
@@ -96,8 +94,7 @@ impl ByCode {
 }
 
 /// A figure or table of a paper.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Item {
     /// Its number in the paper.
     pub id: &'static str,

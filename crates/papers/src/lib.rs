@@ -7,6 +7,8 @@
 //!                                       Reproduction::write: index.html, .svg, .png, .csv, results.json
 //! ```
 //!
+//! The program `sottovoce-papers` asks for them (`src/bin/sottovoce-papers/`).
+//!
 //! A verdict has two halves, both computed and neither assumed: whether the paper's own formula or experiment gives here what the
 //! paper says it gives (*reproduced*), and whether what it says survives exact accounting, or stays within what is proven (*holds*).
 
@@ -66,8 +68,7 @@ pub struct Watch<'a> {
 }
 
 /// All that was reproduced of one paper.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Reproduction {
     /// The paper, by its short name.
     pub paper: &'static str,

@@ -1,12 +1,14 @@
-//! What tests of several crates share: a browser, free ports, and skips that are counted.
+//! What tests of several crates share: a browser, free ports, documents held against schemas, and skips that are counted.
 #![allow(clippy::unwrap_used)]
 
 pub mod chromium;
+mod held;
 mod ports;
 
 use std::io::Write;
 use std::path::PathBuf;
 
+pub use held::held;
 pub use ports::ports;
 
 /// Prints a figure of a benchmark for `benches/record`, which keeps the last ones: a name without tabs, and a number.

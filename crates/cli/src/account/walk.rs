@@ -38,7 +38,7 @@ A token goes from neighbour to neighbour, and every holder adds its contribution
 of order alpha in units of alpha/(2 sigma²). A trajectory file is a JSON list of holders, such as [0,1,2,1]; what it reveals to the
 observer is exact for linear losses, and a bound for convex ones with steps of at most 2/smoothness. Of a walk still to come the loss is
 estimated from simulated paths, with an upper bound. The printed loss of a contribution is a sum over all paths; it is refuted in
-general, claimed only where sigma² >= 2 alpha (alpha - 1), and shown for comparison; closed forms: `sottovoce theorem random-walk/theorem-3`,
+general, claimed only where sigma² >= 2 alpha (alpha - 1), and shown for comparison; closed forms: `sottovoce-papers theorem random-walk/theorem-3`,
 theorem-4, theorem-5. With --weights uniform the token makes a plain random walk, on which nothing is printed: its visits go by degree, and where it
 averages (--averaging) contributions and their noises are scaled so that everyone counts alike.";
 

@@ -202,7 +202,6 @@ fn every_command_has_help_with_an_example() {
         "plan",
         "plan averaging",
         "plan rumor",
-        "reproduce",
         "graph",
         "graph generate",
         "graph inspect",

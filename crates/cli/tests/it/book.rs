@@ -54,7 +54,7 @@ fn what_is_made_for_mdbook_has_the_same_links() {
     );
 }
 
-/// Runs a page's marked blocks in one folder, in order; the `text shown` behind a block must be among what it printed.
+/// Runs a page's marked blocks in one folder, in order (`sh test papers`: `crates/papers/tests/it/papers.rs`); the `text shown` behind a block must be among what it printed.
 fn followed(page: &Path) -> usize {
     let text = std::fs::read_to_string(page).unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ fn has(tree: &str, name: &str) -> bool {
 fn the_main_command_builds_no_network() {
     let plain = tree(&[]);
     assert!(has(&plain, "clap") && plain.lines().count() > 50, "{plain}");
-    for heavy in ["iroh", "tokio", "axum", "redb", "cudarc", "sottovoce-node"] {
+    for heavy in ["iroh", "tokio", "axum", "redb", "cudarc", "sottovoce-node", "sottovoce-papers"] {
         assert!(!has(&plain, heavy), "{heavy} is built for everybody");
     }
     let serve = tree(&["--features", "serve"]);
@@ -45,19 +45,21 @@ fn built(arguments: &[&str]) -> BTreeSet<String> {
     lines.filter(|line| !line.starts_with("sottovoce-cli ")).collect()
 }
 
-/// `cargo run --release` and `cargo test --release --workspace` share every dependency.
+/// `cargo run --release`, with the papers' program or without, and `cargo test --release --workspace` share every dependency.
 #[test]
 fn the_program_and_the_workspace_are_one_build() {
     for (alone, all) in
         [("normal,no-proc-macro", "normal,dev,no-proc-macro"), ("normal,build", "normal,build,dev")]
     {
-        let alone = built(&["--edges", alone, "--package", "sottovoce-cli"]);
         let all = built(&["--edges", all, "--workspace"]);
-        let twice: Vec<_> = alone.difference(&all).collect();
-        assert!(alone.len() > 100, "{alone:?}");
-        assert!(
-            twice.is_empty(),
-            "built again, with other features: {twice:?}; name them in the workspace's manifest"
-        );
+        for package in ["sottovoce-cli", "sottovoce-papers"] {
+            let alone = built(&["--edges", alone, "--package", package]);
+            let twice: Vec<_> = alone.difference(&all).collect();
+            assert!(alone.len() > 100, "{alone:?}");
+            assert!(
+                twice.is_empty(),
+                "built again, with other features: {twice:?}; name them in the workspace's manifest"
+            );
+        }
     }
 }

@@ -28,14 +28,9 @@ mod names;
 mod node;
 #[cfg(feature = "node")]
 mod node_transcript;
-mod papers;
 mod personalized;
 mod plan;
 mod quickstart;
-mod reproduce;
-mod reproduce_consensus;
-mod reproduce_learning;
-mod reproduce_random_walk;
 mod rumor;
 mod rumor_pages;
 mod schema;

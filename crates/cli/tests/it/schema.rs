@@ -5,12 +5,12 @@ use crate::common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::commands::{COMMANDS, LONG, filled, folder};
-use common::held::held;
 use common::{asked, json, sottovoce};
 use serde_json::Value;
+use sottovoce_testing::held;
 
 /// Keys that only rare results have, or long work.
-const RARE: [&str; 15] = [
+const RARE: [&str; 13] = [
     "masks",
     "wire_tapper",
     "colluders",
@@ -20,8 +20,6 @@ const RARE: [&str; 15] = [
     "worst_understatement",
     "labels",
     "names",
-    "paper",
-    "quick",
     "out",
     "data",
     "unchecked",

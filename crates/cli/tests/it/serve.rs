@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::held::held;
 use common::{json, refused, sottovoce};
 use serde_json::Value;
+use sottovoce_testing::held;
 
 /// The program while it serves, and what it said first.
 struct Served {

@@ -7,8 +7,7 @@ use sottovoce_privacy::Standing;
 use sottovoce_report::text;
 
 /// A number with its meaning.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Number {
     /// What it is called.
     pub name: String,
@@ -19,8 +18,7 @@ pub struct Number {
 }
 
 /// What a statement says, beside what is true.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Answer {
     /// Its number in the paper.
     pub statement: String,

@@ -23,113 +23,112 @@ const MOST_PEERS: usize = 2000;
 const MOST_WORK: usize = 2_000_000;
 
 /// A case. Fields are named as in the papers' words; each statement lists those that it uses.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, clap::Args)]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "flags", derive(clap::Args))]
 pub struct Inputs {
     /// The graph (default: a hypercube of 64).
     #[serde(flatten)]
-    #[cfg_attr(feature = "flags", command(flatten))]
+    #[command(flatten)]
     pub graph: GraphSpec,
     /// Deviation of the noise (default: 1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "S", allow_negative_numbers = true))]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub sigma: Option<f64>,
     /// Mean squared distance of the private values from their mean (default: 0.25).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "S2", allow_negative_numbers = true))]
+    #[arg(long, value_name = "S2", allow_negative_numbers = true)]
     pub spread: Option<f64>,
     /// Number of steps (default: what the statement's own stopping rule says).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "T"))]
+    #[arg(long, value_name = "T")]
     pub steps: Option<usize>,
     /// Peers who put together what they hear, by name (default: the first).
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "V,...", value_delimiter = ','))]
+    #[arg(long, value_name = "V,...", value_delimiter = ',')]
     pub observers: Vec<String>,
     /// Number of peers who put together what they hear, where they are not named (default: 3).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
+    #[arg(long, value_name = "N")]
     pub coalition: Option<usize>,
     /// Edges of a random graph have the probability of this times ln(n)/n (default: 1.5).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub factor: Option<f64>,
     /// Number of gradient steps.
-    #[cfg_attr(feature = "flags", arg(long, value_name = "T"))]
+    #[arg(long, value_name = "T")]
     pub iterations: Option<usize>,
     /// Smoothness L of the objective (default: 1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "L", allow_negative_numbers = true))]
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
     pub smoothness: Option<f64>,
     /// Strong convexity mu of the objective (default: 0.1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "MU", allow_negative_numbers = true))]
+    #[arg(long, value_name = "MU", allow_negative_numbers = true)]
     pub convexity: Option<f64>,
     /// Squared distance zeta² of local gradients from their mean, at the optimum (default: 1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "Z2", allow_negative_numbers = true))]
+    #[arg(long, value_name = "Z2", allow_negative_numbers = true)]
     pub heterogeneity: Option<f64>,
     /// Variance rho² of gradients of single rows (default: 0).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "R2", allow_negative_numbers = true))]
+    #[arg(long, value_name = "R2", allow_negative_numbers = true)]
     pub variance: Option<f64>,
     /// Squared distance of the first model from the best one (default: 1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "D2", allow_negative_numbers = true))]
+    #[arg(long, value_name = "D2", allow_negative_numbers = true)]
     pub distance: Option<f64>,
     /// Rényi order (default: 2).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "A", allow_negative_numbers = true))]
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
     pub alpha: Option<f64>,
     /// Privacy loss epsilon (default: 1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "E", allow_negative_numbers = true))]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
     /// By how much a number exceeds its mean.
-    #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub excess: Option<f64>,
     /// Number of curious peers (default: one in sixteen).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "F"))]
+    #[arg(long, value_name = "F")]
     pub curious: Option<usize>,
     /// Probability of staying active after a telling (default: 0.5).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "S", allow_negative_numbers = true))]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub muting: Option<f64>,
     /// Probability that a message is lost (default: 0.1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "P", allow_negative_numbers = true))]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub drop: Option<f64>,
     /// Number of terms r of a bound (default: 2).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "R"))]
+    #[arg(long, value_name = "R")]
     pub terms: Option<u16>,
     /// Multiple C of a number of messages (default: 1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub multiple: Option<f64>,
     /// Number of simulations (default: 100).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
+    #[arg(long, value_name = "N")]
     pub runs: Option<usize>,
     /// Probability of failure (default: 0.05).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "P", allow_negative_numbers = true))]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub probability: Option<f64>,
     /// How near a mean must be (default: 0.1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "ETA", allow_negative_numbers = true))]
+    #[arg(long, value_name = "ETA", allow_negative_numbers = true)]
     pub accuracy: Option<f64>,
     /// Number of parameters of the model (default: 10).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "D"))]
+    #[arg(long, value_name = "D")]
     pub dimension: Option<usize>,
     /// Probability of keeping the token (default: 0.01).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", allow_negative_numbers = true))]
+    #[arg(long, value_name = "KAPPA", allow_negative_numbers = true)]
     pub kept: Option<f64>,
     /// Probability delta up to which a loss holds (default: e^-5).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "D", allow_negative_numbers = true))]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub delta: Option<f64>,
     /// Number of rows of an agent (default: 100).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "M"))]
+    #[arg(long, value_name = "M")]
     pub rows: Option<u64>,
     /// Bound on the gradient of a row (default: 1; for ratings 2).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub clip: Option<f64>,
     /// Weight mu of the agents' own losses (default: 1).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "MU", allow_negative_numbers = true))]
+    #[arg(long, value_name = "MU", allow_negative_numbers = true)]
     pub trade_off: Option<f64>,
     /// SHA-256 of the graph's file, once it has been read.
     #[serde(skip)]
-    #[cfg_attr(feature = "flags", arg(skip))]
+    #[arg(skip)]
     pub graph_sha256: OnceLock<String>,
     /// Seed of everything random.
     #[serde(skip)]
-    #[cfg_attr(feature = "flags", arg(skip))]
+    #[arg(skip)]
     pub seed: u64,
     /// Used by no statement.
     #[cfg(test)]
-    #[cfg_attr(feature = "flags", arg(skip))]
+    #[arg(skip)]
     pub(super) unused: Option<u8>,
 }
 

@@ -4,7 +4,6 @@
 
 pub(crate) mod commands;
 pub(crate) mod graphs;
-pub(crate) mod held;
 
 use assert_cmd::Command;
 use serde_json::Value;

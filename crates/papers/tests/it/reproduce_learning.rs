@@ -1,4 +1,4 @@
-//! `sottovoce reproduce`: the figures and tables that learn, through the real binary, on small graphs.
+//! `sottovoce-papers reproduce`: the figures and tables that learn, through the real binary, on small graphs.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Reproduces one thing into a folder, and returns its item.
 fn reproduce(what: &str, dir: &Path, more: &[&str]) -> Value {
-    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    let mut command = Command::cargo_bin("sottovoce-papers").unwrap();
     command.args(["reproduce", what, "--quick", "--json", "--out", dir.to_str().unwrap()]).args(more);
     let output = command.assert().success().get_output().clone();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,11 +1,11 @@
-//! `sottovoce reproduce random-walk`, through the real binary, on small graphs.
+//! `sottovoce-papers reproduce random-walk`, through the real binary, on small graphs.
 
 use crate::common;
 
 use std::fs;
 use std::path::Path;
 
-use common::{json, number, refused, sottovoce};
+use common::{json, number, papers, refused};
 use serde_json::Value;
 
 fn reproduce(what: &str, out: &Path) -> Value {
@@ -129,7 +129,7 @@ fn what_is_not_there_is_refused() {
         &["107.edges", "`data` is"],
     );
     assert!(!out.exists());
-    let list = sottovoce("reproduce").assert().success().get_output().stdout.clone();
+    let list = papers("reproduce").assert().success().get_output().stdout.clone();
     let list = String::from_utf8(list).unwrap();
     assert!(list.contains("random-walk/3a ") && list.lines().any(|line| line.starts_with("random-walk/2 ")));
 }

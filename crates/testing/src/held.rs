@@ -8,12 +8,11 @@ use serde_json::Value;
 const SILENT: [&str; 5] = ["$schema", "$defs", "title", "description", "format"];
 
 /// Holds a value against a schema: the keys that the schema names, or what is wrong. A keyword that is not known here is refused.
-pub(crate) fn held(
-    value: &Value,
-    schema: &Value,
-    root: &Value,
-    at: &str,
-) -> Result<BTreeSet<String>, String> {
+///
+/// # Errors
+///
+/// What is wrong, and where.
+pub fn held(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<BTreeSet<String>, String> {
     let Value::Object(keywords) = schema else {
         return if *schema == Value::Bool(false) {
             Err(format!("{at} is unknown"))

@@ -1,4 +1,4 @@
-//! `sottovoce reproduce consensus-deep-learning`, through the real binary, on drawn figures and on generated files.
+//! `sottovoce-papers reproduce consensus-deep-learning`, through the real binary, on drawn figures and on generated files.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 
 fn reproduced(arguments: &[&str], out: &Path) -> Value {
-    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    let mut command = Command::cargo_bin("sottovoce-papers").unwrap();
     command.arg("reproduce").args(arguments).args(["--quick", "--json", "--out"]).arg(out);
     let output = command.assert().success().get_output().clone();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -115,7 +115,7 @@ fn trials_differ_and_the_first_is_the_same() {
 #[ignore = "second tier: whole tables"]
 fn a_card_that_is_not_there_is_noted_and_one_that_is_of_no_use_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    let mut command = Command::cargo_bin("sottovoce-papers").unwrap();
     command.args([
         "reproduce",
         "consensus-deep-learning/choices",
@@ -137,7 +137,7 @@ fn a_card_that_is_not_there_is_noted_and_one_that_is_of_no_use_refused() {
             assert_eq!(item(&here, "choices")["numbers"], item(&there, "choices")["numbers"]);
         }
     }
-    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    let mut command = Command::cargo_bin("sottovoce-papers").unwrap();
     command.args(["reproduce", "rumor/2a", "--quick", "--device", "gpu", "--out"]);
     let output = command.arg(folder.path().join("rumor")).assert().code(2).get_output().clone();
     assert!(common::flat(&output.stderr).contains("`device` is gpu: no nets are learned for rumor"));
@@ -178,7 +178,7 @@ fn cifar_is_learned_where_its_files_are_and_sizes_small() {
     let train = folder.path().join("cifar-100-binary/train.bin");
     let whole = fs::read(&train).unwrap();
     fs::write(&train, &whole[..whole.len() - 1]).unwrap();
-    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    let mut command = Command::cargo_bin("sottovoce-papers").unwrap();
     command.args(["reproduce", "consensus-deep-learning/2", "--quick", "--data", data, "--out"]);
     let output = command.arg(folder.path().join("other")).assert().code(2).get_output().clone();
     assert!(common::flat(&output.stderr).contains("train.bin"));

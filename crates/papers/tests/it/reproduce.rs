@@ -1,4 +1,4 @@
-//! `sottovoce reproduce`, through the real binary, on small graphs.
+//! `sottovoce-papers reproduce`, through the real binary, on small graphs.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 
 fn sottovoce(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    let mut command = Command::cargo_bin("sottovoce-papers").unwrap();
     command.arg("reproduce").args(arguments);
     command
 }

@@ -1,4 +1,4 @@
-//! `sottovoce reproduce`: a paper's figures and tables again, beside exact accounting.
+//! `sottovoce-papers reproduce`: a paper's figures and tables again, beside exact accounting.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,18 +7,17 @@ use anyhow::ensure;
 use clap::Args;
 use serde::Serialize;
 
-use super::Global;
-use super::device::Device;
+use sottovoce_cli::program::{Device, Global};
 use sottovoce_papers::{Job, Options, Reproduction, Watch, listing};
 
 const EXAMPLES: &str = "Examples:
-  sottovoce reproduce
-  sottovoce reproduce muffliato --data DIR
-  sottovoce reproduce muffliato/1a --out figure-1a --overwrite
-  sottovoce reproduce random-walk --data DIR
-  sottovoce reproduce rumor --quick
-  sottovoce reproduce consensus-deep-learning --data DIR --trials 3
-  sottovoce reproduce consensus-deep-learning/table1 --data DIR --trials 5 --device gpu
+  sottovoce-papers reproduce
+  sottovoce-papers reproduce muffliato --data DIR
+  sottovoce-papers reproduce muffliato/1a --out figure-1a --overwrite
+  sottovoce-papers reproduce random-walk --data DIR
+  sottovoce-papers reproduce rumor --quick
+  sottovoce-papers reproduce consensus-deep-learning --data DIR --trials 3
+  sottovoce-papers reproduce consensus-deep-learning/table1 --data DIR --trials 5 --device gpu
 
 Each line says whether the paper's formula or experiment gives here what the paper says it gives, and whether that survives
 exact accounting, or stays within what is proven. The folder gets index.html, results.json, and pictures and data of each

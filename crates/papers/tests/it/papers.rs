@@ -5,7 +5,6 @@ use crate::common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use assert_cmd::Command;
 use common::json;
 use serde_json::Value;
 
@@ -40,27 +39,36 @@ fn quoted(cell: &str) -> Option<&str> {
 }
 
 /// The blocks of a page, by what is written after their three back quotes.
-fn blocks() -> Vec<(&'static str, &'static str)> {
-    let parts = PAGE.split("\n```").skip(1).step_by(2);
+fn blocks(page: &str) -> Vec<(&str, &str)> {
+    let parts = page.split("\n```").skip(1).step_by(2);
     parts.map(|block| block.split_once('\n').unwrap()).collect()
 }
 
-/// The program with the words of a line of the page, in a folder.
-fn run(folder: &Path, line: &str) -> std::process::Output {
-    let words = line.strip_prefix("sottovoce ").unwrap_or_else(|| panic!("{line}"));
-    Command::cargo_bin("sottovoce").unwrap().current_dir(folder).args(words.split(' ')).output().unwrap()
+/// What a line of a page prints in a folder: this crate's program is run, the other is asked in this process.
+fn run(folder: &Path, line: &str) -> String {
+    if let Some(words) = line.strip_prefix("sottovoce-papers ") {
+        let output = common::papers(words).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        return String::from_utf8(output.stdout).unwrap();
+    }
+    let words: Vec<&str> =
+        line.strip_prefix("sottovoce ").unwrap_or_else(|| panic!("{line}")).split(' ').collect();
+    // Files by their places, since this process is in another folder.
+    let placed = |(before, word): (&&str, &&str)| match *before == "--out" || folder.join(word).is_file() {
+        true => folder.join(word).into_os_string(),
+        false => (*word).into(),
+    };
+    let words: Vec<std::ffi::OsString> = [&""].into_iter().chain(&words).zip(&words).map(placed).collect();
+    sottovoce_cli::ask(&words).unwrap_or_else(|fault| panic!("{line}: {}", fault.message)).printed
 }
 
 /// The files that the page names: made by its own commands, or written as they stand there.
 fn files() -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
-    for (name, text) in blocks() {
+    for (name, text) in blocks(PAGE) {
         match name.split_once(' ') {
             Some((_, file)) => std::fs::write(folder.path().join(file), text).unwrap(),
-            None => text.lines().for_each(|line| {
-                let found = run(folder.path(), line);
-                assert!(found.status.success(), "{line}: {}", String::from_utf8_lossy(&found.stderr));
-            }),
+            None => text.lines().for_each(|line| _ = run(folder.path(), line)),
         }
     }
     let made = std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap);
@@ -71,9 +79,8 @@ fn files() -> BTreeMap<String, Vec<u8>> {
 fn document(files: &BTreeMap<String, Vec<u8>>, command: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     files.iter().for_each(|(name, bytes)| std::fs::write(folder.path().join(name), bytes).unwrap());
-    let found = run(folder.path(), &format!("{command} --json"));
-    assert!(found.status.success(), "{command}: {}", String::from_utf8_lossy(&found.stderr));
-    serde_json::from_slice(&found.stdout).unwrap_or_else(|error| panic!("{command}: {error}"))
+    let printed = run(folder.path(), &format!("{command} --json"));
+    serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{command}: {error}"))
 }
 
 /// The documents of all commands of one kind.
@@ -133,7 +140,7 @@ fn everything_that_the_program_knows_of_the_papers_has_a_row() {
     for command in ["theorem", "reproduce"] {
         let listed = json(command);
         for item in listed["items"].as_array().unwrap() {
-            let begin = format!("sottovoce {command} {} ", item["name"].as_str().unwrap());
+            let begin = format!("sottovoce-papers {command} {} ", item["name"].as_str().unwrap());
             assert!(commands.iter().any(|one| format!("{one} ").starts_with(&begin)), "{begin}");
         }
     }
@@ -154,4 +161,25 @@ fn rows_say_where_to_look_and_what_came_of_it() {
         assert!(STANDINGS.contains(&standing), "{statement}: {standing}");
         assert!(!verdict.is_empty() || statement.starts_with("Definition"), "{statement}");
     }
+}
+
+/// Guides whose blocks are marked `sh test papers` (`crates/cli/tests/it/book.rs` runs all others): with the graphs that they make before.
+#[test]
+fn commands_of_guides_do_what_they_say() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut followed = 0;
+    for page in ["concepts.md", "how-to/check-a-claim.md"] {
+        let (text, folder) =
+            (std::fs::read_to_string(docs.join(page)).unwrap(), tempfile::tempdir().unwrap());
+        for (name, body) in blocks(&text) {
+            let own = name == "sh test papers";
+            let needed =
+                |line: &&str| own || (name == "sh test" && line.starts_with("sottovoce graph generate "));
+            for line in body.lines().filter(needed) {
+                assert!(!run(folder.path(), line).is_empty(), "{page}: {line}");
+                followed += usize::from(own);
+            }
+        }
+    }
+    assert!(followed >= 2, "{followed}");
 }

@@ -1,15 +1,15 @@
-//! `sottovoce theorem`: what a paper states, of a case that the user gives, beside what is true.
+//! `sottovoce-papers theorem`: what a paper states, of a case that the user gives, beside what is true.
 
 use clap::Args;
+use sottovoce_cli::program::{self, Global};
 use sottovoce_papers::{Inputs, Statement, statements};
 
 use super::reproduce::Listing;
-use super::{Global, input};
 
 const EXAMPLES: &str = "Examples:
-  sottovoce theorem
-  sottovoce theorem muffliato/theorem-2 --graph cube.txt --sigma 2
-  sottovoce theorem muffliato/theorem-7 --peers 128 --steps 20
+  sottovoce-papers theorem
+  sottovoce-papers theorem muffliato/theorem-2 --graph cube.txt --sigma 2
+  sottovoce-papers theorem muffliato/theorem-7 --peers 128 --steps 20
 
 Everything that a statement is asked about has a default. Options that a statement does not use are refused.";
 
@@ -33,7 +33,7 @@ impl Theorem {
         let inputs = Inputs { seed: global.seed, ..self.inputs.clone() };
         let answer = Statement::find(what)?.answer(&inputs)?;
         if let Some(sha256) = inputs.graph_sha256.get() {
-            input::keep(input::GRAPH, sha256.clone());
+            program::has_read_graph(sha256.clone());
         }
         global.print(&answer)
     }
