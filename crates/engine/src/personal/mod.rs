@@ -6,11 +6,10 @@
 //!                                                                        ├─► own: a block by itself, after the last release
 //!                                                                        └─► Clipped: what the drivers of `simulator::personal` are given
 //! Hiding: the noise of every update for a budget, and how many updates;   Canary: the attack on it
-//! local, tuned, global: without collaboration, or with one model for all;   warm: a local model to be released;   perturbed: rows released themselves
+//! local, tuned, global: without collaboration, or with one model for all;   warm: a local model to be released
 //! ```
 //!
-//! Nothing here adds noise to what a protocol sends: [`warm`] says how much it takes, and only [`perturbed`], whose rows are what is
-//! released, draws any. What is computed without noise is what one holds a private run against.
+//! Nothing here adds noise: [`warm`] says how much it takes. What is computed without noise is what one holds a private run against.
 
 mod admm;
 mod baselines;
@@ -18,7 +17,6 @@ mod block;
 mod canary;
 mod clipped;
 mod optimum;
-mod perturbed;
 mod private;
 mod problem;
 mod suggested;
@@ -30,7 +28,6 @@ pub use block::{Block, Solved};
 pub use canary::{Canary, CanaryFound};
 pub use clipped::Clipped;
 pub use optimum::{Optimum, optimum};
-pub use perturbed::{Perturbation, perturbed};
 pub use private::{Amount, Budgets, Hiding, Hidings, WarmStart, own_factor};
 pub use problem::{Problem, Terms};
 pub use warm::{Warm, warm};

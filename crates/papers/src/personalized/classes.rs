@@ -1,10 +1,11 @@
 //! Figures 2c, 3 and 4: accuracy by dimension and by how many rows an agent has, and what perturbed rows are worth.
 
-use sottovoce_engine::personal::{Perturbation, Problem, RIDGES, Terms, local, optimum, perturbed, tuned};
+use sottovoce_engine::personal::{Problem, RIDGES, Terms, local, optimum, tuned};
 use sottovoce_learning::personal::{Agents, Plane};
 use sottovoce_learning::{Measures, Spread};
 use sottovoce_report::{Axis, Chart, text};
 
+use super::perturbed::{Perturbation, perturbed};
 use super::runs::{gaussian, printed, released};
 use super::{FACTOR, seed, tuned_mu};
 use crate::learners::band;

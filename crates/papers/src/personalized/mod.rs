@@ -14,6 +14,7 @@
 mod budgets;
 mod classes;
 mod costs;
+mod perturbed;
 mod runs;
 mod starts;
 mod table1;
