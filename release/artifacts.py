@@ -9,7 +9,7 @@ from pathlib import Path
 from tools import ROOT, TARGET, Commit, Refused, run, say
 
 # Name of the archive: features of the binary.
-BINARIES = {"sottovoce": ["--features", "papers,shell"], "sottovoce-node": ["--features", "node,papers,shell"]}
+BINARIES = {"sottovoce": ["--features", "shell"], "sottovoce-node": ["--features", "node,shell"]}
 SHELLS = {"bash": "sottovoce.bash", "zsh": "_sottovoce", "fish": "sottovoce.fish", "powershell": "sottovoce.ps1", "elvish": "sottovoce.elv"}
 
 

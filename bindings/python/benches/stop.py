@@ -31,7 +31,6 @@ LONG = {
     "a plan of averaging": 'ask("plan", "averaging", graph=torus(30), target_far=True, epsilon=1.0)',
     "personalised models": 'ask("run", "personalized", seeds=1000, no_report=True)',
     "a deep net": 'ask("run", "deep", rounds=100000, no_report=True)',
-    "a paper": 'ask("reproduce", "muffliato")',
 }
 
 PROGRAM = """

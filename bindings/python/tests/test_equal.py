@@ -17,7 +17,7 @@ BINARY = os.environ.get("SOTTOVOCE_BINARY")
 needs_binary = pytest.mark.skipif(not BINARY, reason="SOTTOVOCE_BINARY names the program to compare with")
 
 #: Lines of the README that need data, take long, have no document, or are of commands that the package is built without.
-OTHERS = ("--data", "DIR", "reproduce", "theorem", "completions", "man ", "run deep", "membership", "plan personalized", "node", "serve")
+OTHERS = ("--data", "DIR", "completions", "man ", "run deep", "membership", "plan personalized", "node", "serve")
 
 #: What is not the same in two calls or two folders.
 PLACES = ("command", "files", "report", "out", "plan")
