@@ -68,7 +68,7 @@ struct Cli {
 }
 
 /// Options of every command.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Global {
     /// Print one JSON document and nothing else on standard output (its form: the command `schema`).
     #[arg(long, global = true, help_heading = GLOBAL)]
@@ -177,16 +177,7 @@ fn read(words: Vec<OsString>, command: &mut clap::Command) -> Result<(Cli, ArgMa
 pub fn main() -> ExitCode {
     let mut command = command();
     let read = read(std::env::args_os().skip(1).collect(), &mut command);
-    let (cli, matches) = read.unwrap_or_else(|error| {
-        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-        if error.use_stderr() && words.iter().any(|word| word == "--json") {
-            let fault = ask::unread(&error);
-            let global = Global { words, ..Global::default() };
-            let document = exit::document(&anyhow::Error::msg(fault.message.clone()), &fault);
-            print_failure(&global, &document);
-        }
-        help::show(&error)
-    });
+    let (cli, matches) = read.unwrap_or_else(|error| program::unread(&error));
     #[cfg(feature = "node")]
     if matches!(cli.command, Command::Node(_)) {
         sottovoce_node::guard_memory();

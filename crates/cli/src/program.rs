@@ -29,7 +29,7 @@ pub fn main<C: Subcommand>(called: Command, run: impl FnOnce(&C, &Global) -> any
         global.is_seeded = true;
         Ok((own, global, matches))
     });
-    let (own, global, matches) = read.unwrap_or_else(|error| help::show(&error));
+    let (own, global, matches) = read.unwrap_or_else(|error| unread(&error));
     done(&global, &command, &matches, || run(&own, &global))
 }
 
@@ -55,6 +55,24 @@ impl Global {
     }
 }
 
+/// Says why the arguments cannot be read, with a document where one is asked for, and ends the program.
+pub(crate) fn unread(error: &clap::Error) -> ! {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if error.use_stderr() && words.iter().any(|word| word == "--json") {
+        let fault = ask::unread(error);
+        let global = Global { words, ..Global::default() };
+        let document = exit::document(&anyhow::Error::msg(fault.message.clone()), &fault);
+        print_failure(&global, &document);
+    }
+    help::show(error)
+}
+
+/// Whether anybody reads it does not matter.
+fn print_failure(global: &Global, failure: &exit::Failure) {
+    let document = global.document(failure);
+    _ = document.and_then(|text| output::write(format!("{text}\n").as_bytes()));
+}
+
 /// Runs what was read, and prints its error.
 pub(crate) fn done(
     global: &Global,
@@ -74,8 +92,7 @@ pub(crate) fn done(
             output::say(&fault.message);
             // One document: a result that was printed before says enough.
             if global.json && !output::was_written() {
-                let document = global.document(&exit::document(&error, &fault));
-                _ = document.and_then(|text| output::write(format!("{text}\n").as_bytes()));
+                print_failure(global, &exit::document(&error, &fault));
             }
             ExitCode::from(fault.code)
         }

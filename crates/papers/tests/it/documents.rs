@@ -27,10 +27,10 @@ const COMMANDS: [(&str, &str); 10] = [
 /// A folder with the graph, and the commands with its names.
 fn commands() -> (tempfile::TempDir, Vec<(&'static str, String)>) {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("GRAPH"), "0 1\n1 2\n2 3\n3 0\n0 2\n").unwrap();
+    std::fs::write(folder.path().join("GRAPH.txt"), "0 1\n1 2\n2 3\n3 0\n0 2\n").unwrap();
     let filled = |command: &str| {
         let place = |name| format!(" {}/{name}", folder.path().display());
-        command.replace(" GRAPH", &place("GRAPH")).replace(" OUT", &place("OUT"))
+        command.replace(" GRAPH", &place("GRAPH.txt")).replace(" OUT", &place("OUT"))
     };
     let all = COMMANDS.iter().map(|(name, command)| (*name, filled(command))).collect();
     (folder, all)
@@ -72,10 +72,16 @@ fn documents_have_the_form_that_the_schema_says() {
         let unseen: Vec<_> = described.filter(|key| !printed.contains(*key) && !rare(key)).collect();
         assert!(unseen.is_empty(), "{name}: {unseen:?}");
     }
-    let failed = papers("reproduce muffliato/7 --json").assert().code(2).get_output().clone();
-    let failure: Value = serde_json::from_slice(&failed.stdout).unwrap();
-    held(&failure, &schemas["failure"], &schemas["failure"], "failure").unwrap();
-    assert!(flat(&failed.stderr).starts_with("sottovoce-papers: `figure` is 7"), "{failure}");
+    // A command that comes to nothing prints why, also where it cannot be read.
+    for (wrong, said) in [
+        ("reproduce muffliato/7 --json", "sottovoce-papers: `figure` is 7"),
+        ("theorem --what 3 --json", "error: unexpected argument '--what'"),
+    ] {
+        let failed = papers(wrong).assert().code(2).get_output().clone();
+        let failure: Value = serde_json::from_slice(&failed.stdout).unwrap();
+        held(&failure, &schemas["failure"], &schemas["failure"], "failure").unwrap();
+        assert!(flat(&failed.stderr).starts_with(said), "{failure}");
+    }
     refused("schema nonsense", &["`command` is nonsense", "failure, reproduce, theorem"]);
 }
 
