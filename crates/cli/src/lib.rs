@@ -185,12 +185,6 @@ pub fn main() -> ExitCode {
     program::done(&cli.global, &command, &matches, || cli.run())
 }
 
-/// Whether anybody reads it does not matter.
-fn print_failure(global: &Global, failure: &exit::Failure) {
-    let document = global.document(failure);
-    _ = document.and_then(|text| output::write(format!("{text}\n").as_bytes()));
-}
-
 impl Cli {
     fn run(&self) -> anyhow::Result<()> {
         let global = &self.global;
