@@ -169,7 +169,7 @@ impl Ledger {
         std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|cause| failed(&cause))
     }
 
-    /// Opens a ledger. Another process that has it gives it up between two steps ([`give_way`](Self::give_way)). One that is missing is never begun anew: what it had spent would be forgotten.
+    /// Opens a ledger. Another process that has it gives it up between two steps. One that is missing is never begun anew: what it had spent would be forgotten.
     pub fn open(path: &Path, key: Key) -> Result<Self> {
         Self::look(path, key)?.undoubted()
     }

@@ -27,6 +27,9 @@ use crate::{Error, Result, require};
 /// Peers whose values no longer fit a cache: from here on the matrix is cut into tiles.
 const MANY: usize = 1 << 17;
 
+/// Peers in a block of rows of tiles.
+const TILE: usize = <Tiles>::BLOCK;
+
 /// Numbers to move before another thread is worth its start.
 const WORTHWHILE: usize = 1 << 17;
 
@@ -99,7 +102,7 @@ impl<'a> Bulk<'a> {
         let relay = if noising.relay > 0.0 { Some(law("tau", noising.relay)?) } else { None };
         // Wider values fill whole cache lines, which is as good as a tile.
         let tiles = (width == 1 && nodes >= MANY).then(|| Tiles::new(mixing));
-        let parts = parts(mixing, width, threads.max(1), tiles.as_ref().map_or(1, Tiles::block));
+        let parts = parts(mixing, width, threads.max(1), if tiles.is_some() { TILE } else { 1 });
         let other = vec![0.0; values.len()];
         let message = if relay.is_some() { other.clone() } else { Vec::new() };
         let mut bulk = Self {
@@ -220,13 +223,12 @@ impl<'a> Rows<'a> {
     }
 
     fn mix_tiles(&self, tiles: &Tiles, part: Range<usize>, out: &mut [f64], last: impl Fn(f64, f64) -> f64) {
-        let mut sums = vec![0.0; tiles.block().min(part.len())];
-        for (first, out) in part.step_by(tiles.block()).zip(out.chunks_mut(tiles.block())) {
-            let sums = &mut sums[..out.len()];
+        let mut sums = <Tiles>::sums();
+        for (first, out) in part.step_by(TILE).zip(out.chunks_mut(TILE)) {
             let own = self.said[first..].iter().zip(&self.diagonal[first..]);
             sums.iter_mut().zip(own).for_each(|(sum, (x, own))| *sum = x * own);
-            tiles.add(first, self.said, sums);
-            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = last(*sum, *out));
+            tiles.add(first, self.said, &mut sums);
+            out.iter_mut().zip(&*sums).for_each(|(out, sum)| *out = last(*sum, *out));
         }
     }
 

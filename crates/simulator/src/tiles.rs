@@ -15,17 +15,16 @@ use std::ops::Range;
 use sottovoce_topology::mixing::Mixing;
 
 /// Peers in a block of rows at most: their sums take half a megabyte.
-const ROWS: u32 = 16;
+const ROWS: usize = 1 << 16;
 
 /// Peers in a block of columns: their values take 128 kB.
-const COLUMNS: u32 = 14;
+const COLUMNS: usize = 1 << 14;
 
-/// The entries beside the diagonal.
+/// The entries beside the diagonal, in tiles of `R` rows and `C` columns (powers of two, at most `2^16`).
+///
+/// The sizes are part of the type so that the innermost loop needs no check of an index.
 #[derive(Debug, Clone)]
-pub(crate) struct Tiles {
-    nodes: usize,
-    rows: u32,
-    columns: u32,
+pub(crate) struct Tiles<const R: usize = ROWS, const C: usize = COLUMNS> {
     /// Where each tile begins: those of a block of rows one after the other.
     starts: Vec<usize>,
     /// Row within the tile in the upper half, column in the lower.
@@ -39,50 +38,51 @@ enum Weights {
     Coded(Box<[f64; 256]>, Vec<u8>),
 }
 
-impl Tiles {
-    /// In blocks of the usual size.
-    pub(crate) fn new(mixing: &Mixing) -> Self {
-        Self::cut(mixing, ROWS, COLUMNS)
-    }
+impl<const R: usize, const C: usize> Tiles<R, C> {
+    /// Peers in a block of rows.
+    pub(crate) const BLOCK: usize = R;
 
-    /// In blocks of `2^rows` by `2^columns` (16 bits each at most).
-    fn cut(mixing: &Mixing, rows: u32, columns: u32) -> Self {
+    pub(crate) fn new(mixing: &Mixing) -> Self {
         let (nodes, (offsets, targets)) = (mixing.nodes(), mixing.graph().rows());
-        let blocks = nodes.div_ceil(1 << columns);
+        let blocks = nodes.div_ceil(C);
         let mut weights = vec![0.0; targets.len()];
         let (mut starts, mut places) = (vec![0], vec![0u32; targets.len()]);
-        for first in (0..nodes).step_by(1 << rows) {
-            let peers = first..nodes.min(first + (1 << rows));
+        for first in (0..nodes).step_by(R) {
+            let peers = first..nodes.min(first + R);
             let mut next =
-                begin(&targets[offsets[peers.start]..offsets[peers.end]], columns, blocks, offsets[first]);
+                begin::<C>(&targets[offsets[peers.start]..offsets[peers.end]], blocks, offsets[first]);
             starts.extend(&next[1..]);
             for peer in peers {
                 for entry in offsets[peer]..offsets[peer + 1] {
-                    let place = &mut next[(targets[entry] >> columns) as usize];
-                    places[*place] = ((peer - first) as u32) << 16 | targets[entry] & ((1 << columns) - 1);
+                    let target = targets[entry] as usize;
+                    let place = &mut next[target / C];
+                    places[*place] = ((peer - first) << 16 | target % C) as u32;
                     weights[*place] = mixing.weights()[entry];
                     *place += 1;
                 }
             }
         }
-        Self { nodes, rows, columns, starts, places, weights: Weights::new(weights) }
+        Self { starts, places, weights: Weights::new(weights) }
     }
 
-    /// Peers in a block of rows.
-    pub(crate) fn block(&self) -> usize {
-        1 << self.rows
+    /// Room for the sums of a block of rows.
+    pub(crate) fn sums() -> Box<[f64; R]> {
+        zeros()
     }
 
     /// Adds the weighted neighbours' values to the sums of the peers from `first` on, which begins a block of rows.
-    pub(crate) fn add(&self, first: usize, said: &[f64], sums: &mut [f64]) {
-        let blocks = self.nodes.div_ceil(1 << self.columns);
-        let tiles = (first >> self.rows) * blocks..;
-        for (tile, values) in tiles.zip(said.chunks(1 << self.columns)) {
+    pub(crate) fn add(&self, first: usize, said: &[f64], sums: &mut [f64; R]) {
+        let (whole, rest) = said.as_chunks::<C>();
+        let mut last = zeros::<C>();
+        last[..rest.len()].copy_from_slice(rest);
+        let tiles = first / R * said.len().div_ceil(C)..;
+        let rest = (!rest.is_empty()).then_some(&*last);
+        for (tile, values) in tiles.zip(whole.iter().chain(rest)) {
             self.add_tile(self.starts[tile]..self.starts[tile + 1], values, sums);
         }
     }
 
-    fn add_tile(&self, entries: Range<usize>, values: &[f64], sums: &mut [f64]) {
+    fn add_tile(&self, entries: Range<usize>, values: &[f64; C], sums: &mut [f64; R]) {
         let places = &self.places[entries.clone()];
         match &self.weights {
             Weights::Each(weights) => add(places, weights[entries].iter().copied(), values, sums),
@@ -93,18 +93,29 @@ impl Tiles {
     }
 }
 
+fn zeros<const N: usize>() -> Box<[f64; N]> {
+    // By way of a slice, since a new boxed array would pass over the stack; it has this length.
+    vec![0.0; N].into_boxed_slice().try_into().unwrap_or_else(|_| Box::new([0.0; N]))
+}
+
 /// Where the entries of each block of columns begin, and the end.
-fn begin(targets: &[u32], columns: u32, blocks: usize, offset: usize) -> Vec<usize> {
+fn begin<const C: usize>(targets: &[u32], blocks: usize, offset: usize) -> Vec<usize> {
     let mut next = vec![0; blocks + 1];
     next[0] = offset;
-    targets.iter().for_each(|&target| next[(target >> columns) as usize + 1] += 1);
+    targets.iter().for_each(|&target| next[target as usize / C + 1] += 1);
     (0..blocks).for_each(|block| next[block + 1] += next[block]);
     next
 }
 
-fn add(places: &[u32], weights: impl Iterator<Item = f64>, values: &[f64], sums: &mut [f64]) {
+fn add<const R: usize, const C: usize>(
+    places: &[u32],
+    weights: impl Iterator<Item = f64>,
+    values: &[f64; C],
+    sums: &mut [f64; R],
+) {
     for (&place, weight) in places.iter().zip(weights) {
-        sums[(place >> 16) as usize] += weight * values[(place & 0xffff) as usize];
+        // Both are what they were without the remainder, which the compiler does not know.
+        sums[(place >> 16) as usize % R] += weight * values[place as usize % C];
     }
 }
 
@@ -140,6 +151,18 @@ mod tests {
         Mixing::from_similarities(&graph, &similarities).unwrap()
     }
 
+    fn same<const R: usize, const C: usize>(mixing: &Mixing, distinct: u64, said: &[f64], expected: &[f64]) {
+        let tiles = Tiles::<R, C>::new(mixing);
+        assert_eq!(matches!(tiles.weights, Weights::Coded(..)), distinct <= 256);
+        let own: Vec<f64> = said.iter().zip(mixing.diagonal()).map(|(x, own)| x * own).collect();
+        for (block, (own, expected)) in own.chunks(R).zip(expected.chunks(R)).enumerate() {
+            let mut sums = Tiles::<R, C>::sums();
+            sums[..own.len()].copy_from_slice(own);
+            tiles.add(block * R, said, &mut sums);
+            assert_eq!(&sums[..own.len()], expected, "{} peers in blocks of {R} by {C}", said.len());
+        }
+    }
+
     #[test]
     fn tiles_give_the_same_bits_as_rows() {
         for (n, distinct) in [(50, 3), (777, 200), (777, 5000)] {
@@ -147,15 +170,12 @@ mod tests {
             let said: Vec<f64> = (0..n).map(|u| ((u * 37) % 101) as f64 / 7.0).collect();
             let mut expected = vec![0.0; n];
             mixing.apply(&said, &mut expected);
-            for (rows, columns) in [(2, 3), (5, 2), (8, 8), (16, 16)] {
-                let tiles = Tiles::cut(&mixing, rows, columns);
-                assert_eq!(matches!(tiles.weights, Weights::Coded(..)), distinct <= 256);
-                let mut sums: Vec<f64> = said.iter().zip(mixing.diagonal()).map(|(x, own)| x * own).collect();
-                for (block, sums) in sums.chunks_mut(tiles.block()).enumerate() {
-                    tiles.add(block * tiles.block(), &said, sums);
-                }
-                assert_eq!(sums, expected, "{n} peers in blocks of 2^{rows} by 2^{columns}");
-            }
+            let (mixing, said, expected) = (&mixing, &said, &expected);
+            same::<4, 8>(mixing, distinct, said, expected);
+            same::<32, 4>(mixing, distinct, said, expected);
+            same::<256, 256>(mixing, distinct, said, expected);
+            same::<ROWS, COLUMNS>(mixing, distinct, said, expected);
+            same::<65536, 65536>(mixing, distinct, said, expected);
         }
     }
 }

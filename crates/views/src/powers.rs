@@ -8,6 +8,8 @@ use std::cell::RefCell;
 
 use sottovoce_topology::mixing::Mixing;
 
+use crate::parallel::fill;
+
 /// Columns per block: one cache line.
 pub(crate) const WIDTH: usize = 16;
 
@@ -91,13 +93,16 @@ fn each(
         visit(t, &mut now);
         if t + 1 < steps {
             let gamma = if t == 0 { 1.0 } else { law.gamma };
-            arch.dispatch(Mix { mixing, law: Law { gamma, ..law }, x: &now, out: &mut other });
+            arch.dispatch(Mix { mixing, law: Law { gamma, ..law }, x: &now, first: 0, out: &mut other });
             std::mem::swap(&mut now, &mut other);
         }
     }
     spare(now);
     spare(other);
 }
+
+/// Peers that are worth a thread of their own.
+const PIECE: usize = 1 << 13;
 
 /// `W` times each of the columns, which are stored one after the other; a few at a time, side by side.
 pub(crate) fn apply_columns(mixing: &Mixing, columns: &[f64]) -> Vec<f64> {
@@ -106,20 +111,20 @@ pub(crate) fn apply_columns(mixing: &Mixing, columns: &[f64]) -> Vec<f64> {
     let (mut block, mut mixed) = (used(n), used(n));
     let (arch, law) = (pulp::Arch::new(), Law { gamma: 1.0, centre: 0.0, scale: 1.0 });
     for (from, to) in columns.chunks(WIDTH * n).zip(out.chunks_mut(WIDTH * n)) {
-        side_by_side(from, &mut block);
-        arch.dispatch(Mix { mixing, law, x: &block, out: &mut mixed });
-        transpose(&mixed, to);
+        fill(&mut block, PIECE, |i, rows| side_by_side(from, n, i * PIECE, rows));
+        let x = &*block;
+        fill(&mut mixed, PIECE, |i, out| arch.dispatch(Mix { mixing, law, x, first: i * PIECE, out }));
+        fill(to, 4 * n, |i, columns| transpose_group(&mixed, 4 * i, columns));
     }
     spare(block);
     spare(mixed);
     out
 }
 
-/// Writes up to [`WIDTH`] columns side by side, four at a time; what is beside them stays as it was.
-fn side_by_side(columns: &[f64], rows: &mut [Row]) {
-    let n = rows.len().max(1);
-    for (i, group) in columns.chunks(4 * n).enumerate() {
-        let columns: Vec<&[f64]> = group.chunks_exact(n).collect();
+/// Writes up to [`WIDTH`] columns of `n` numbers side by side, four at a time, from row `first` on; what is beside them stays as it was.
+fn side_by_side(columns: &[f64], n: usize, first: usize, rows: &mut [Row]) {
+    for (i, group) in columns.chunks(4 * n.max(1)).enumerate() {
+        let columns: Vec<&[f64]> = group.chunks_exact(n.max(1)).map(|column| &column[first..]).collect();
         if let [a, b, c, d] = columns[..] {
             for ((((row, a), b), c), d) in rows.iter_mut().zip(a).zip(b).zip(c).zip(d) {
                 row[4 * i..4 * i + 4].copy_from_slice(&[*a, *b, *c, *d]);
@@ -134,19 +139,23 @@ fn side_by_side(columns: &[f64], rows: &mut [Row]) {
 
 /// Writes the columns one after the other, as many as there is room for, four at a time.
 pub(crate) fn transpose(rows: &[Row], columns: &mut [f64]) {
-    let n = rows.len().max(1);
-    for (i, group) in columns.chunks_mut(4 * n).enumerate() {
-        let mut columns: Vec<&mut [f64]> = group.chunks_exact_mut(n).collect();
-        if let [a, b, c, d] = &mut columns[..] {
-            for ((((row, a), b), c), d) in
-                rows.iter().zip(a.iter_mut()).zip(b.iter_mut()).zip(c.iter_mut()).zip(d.iter_mut())
-            {
-                (*a, *b, *c, *d) = (row[4 * i], row[4 * i + 1], row[4 * i + 2], row[4 * i + 3]);
-            }
-        } else {
-            for (j, column) in columns.into_iter().enumerate() {
-                column.iter_mut().zip(rows).for_each(|(slot, row)| *slot = row[4 * i + j]);
-            }
+    for (i, group) in columns.chunks_mut(4 * rows.len().max(1)).enumerate() {
+        transpose_group(rows, 4 * i, group);
+    }
+}
+
+/// Up to four columns, from `first` on.
+fn transpose_group(rows: &[Row], first: usize, group: &mut [f64]) {
+    let mut columns: Vec<&mut [f64]> = group.chunks_exact_mut(rows.len().max(1)).collect();
+    if let [a, b, c, d] = &mut columns[..] {
+        for ((((row, a), b), c), d) in
+            rows.iter().zip(a.iter_mut()).zip(b.iter_mut()).zip(c.iter_mut()).zip(d.iter_mut())
+        {
+            (*a, *b, *c, *d) = (row[first], row[first + 1], row[first + 2], row[first + 3]);
+        }
+    } else {
+        for (j, column) in columns.into_iter().enumerate() {
+            column.iter_mut().zip(rows).for_each(|(slot, row)| *slot = row[first + j]);
         }
     }
 }
@@ -157,6 +166,8 @@ struct Mix<'a> {
     mixing: &'a Mixing,
     law: Law,
     x: &'a [Row],
+    /// The first row of `out`.
+    first: usize,
     out: &'a mut [Row],
 }
 
@@ -165,14 +176,14 @@ impl pulp::WithSimd for Mix<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        mix(self.mixing, self.law, self.x, self.out);
+        mix(self.mixing, self.law, self.x, self.first, self.out);
     }
 }
 
 #[inline(always)]
-fn mix(mixing: &Mixing, Law { gamma, centre, scale }: Law, x: &[Row], out: &mut [Row]) {
+fn mix(mixing: &Mixing, Law { gamma, centre, scale }: Law, x: &[Row], first: usize, out: &mut [Row]) {
     let ((offsets, neighbours), factor) = (mixing.graph().rows(), gamma * scale);
-    for (u, out) in out.iter_mut().enumerate() {
+    for (u, out) in (first..).zip(out) {
         let own = mixing.diagonal()[u] - centre;
         let mut sum = x[u].map(|x| own * x);
         let range = offsets[u]..offsets[u + 1];

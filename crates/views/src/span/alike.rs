@@ -4,6 +4,10 @@
 
 use super::field::Residue;
 use super::rows::Counted;
+use crate::parallel;
+
+/// Rows that are worth a thread of their own.
+const PIECE: usize = 1 << 14;
 
 /// The most products that are added up before the sum is reduced.
 const AT_ONCE: usize = 32;
@@ -40,9 +44,16 @@ impl Alike {
     /// The matrix times `W` vectors, which are stored side by side.
     pub(crate) fn times<const W: usize>(&self, x: &[Residue]) -> Vec<Residue> {
         let (x, _) = x.as_chunks::<W>();
-        let (mut column, mut group) = (0, 0);
-        let mut out = Vec::with_capacity(self.rows.len() * W);
-        for &end in &self.rows {
+        let mut out = vec![Residue::ZERO; self.rows.len() * W];
+        parallel::fill(&mut out, PIECE * W, |i, out| self.rows_times(i * PIECE, x, out));
+        out
+    }
+
+    /// The same for the rows from `first` on, as many as there is room for.
+    fn rows_times<const W: usize>(&self, first: usize, x: &[[Residue; W]], out: &mut [Residue]) {
+        let mut group = if first > 0 { self.rows[first - 1] } else { 0 };
+        let mut column = if group > 0 { self.groups[group - 1].1 } else { 0 };
+        for (&end, out) in self.rows[first..].iter().zip(out.as_chunks_mut::<W>().0) {
             let mut sums = [0; W];
             for (i, &(weight, end)) in self.groups[group..end].iter().enumerate() {
                 if i > 0 && i % AT_ONCE == 0 {
@@ -52,8 +63,7 @@ impl Alike {
                 column = end;
             }
             group = end;
-            out.extend(sums.map(Residue::reduced));
+            *out = sums.map(Residue::reduced);
         }
-        out
     }
 }

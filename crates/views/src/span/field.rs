@@ -2,6 +2,9 @@
 //!
 //! Whether a rational number is zero is decided by its residue: a zero has residue 0 always, anything else only if the prime divides its
 //! numerator, which happens to about one number in `2^61`.
+//!
+//! Sums in the innermost loops wrap: each has a bound beside it, which `sums_of_the_largest_residues_do_not_overflow` tests. A check
+//! of every addition would keep them from vector registers.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -26,9 +29,15 @@ impl Residue {
     #[inline(always)]
     pub(crate) fn reduced(wide: u128) -> Self {
         // 2^61 = 1: fold the high bits onto the low ones, twice.
-        let folded = (wide & u128::from(P)) + (wide >> 61);
-        let folded = (folded as u64 & P) + (folded >> 61) as u64;
-        Self(if folded >= P { folded - P } else { folded })
+        let folded = (wide & u128::from(P)).wrapping_add(wide >> 61);
+        let folded = (folded as u64 & P).wrapping_add((folded >> 61) as u64);
+        Self(if folded >= P { folded.wrapping_sub(P) } else { folded })
+    }
+
+    /// The product, not reduced.
+    #[inline(always)]
+    fn product(self, other: Self) -> u128 {
+        u128::from(self.0).wrapping_mul(u128::from(other.0))
     }
 
     /// As a number from which a sum begins.
@@ -39,24 +48,25 @@ impl Residue {
 
     #[inline(always)]
     pub(crate) fn plus(self, other: Self) -> Self {
-        let sum = self.0 + other.0;
-        Self(if sum >= P { sum - P } else { sum })
+        let sum = self.0.wrapping_add(other.0);
+        Self(if sum >= P { sum.wrapping_sub(P) } else { sum })
     }
 
     #[inline(always)]
     pub(crate) fn minus(self, other: Self) -> Self {
-        Self(if self.0 >= other.0 { self.0 - other.0 } else { self.0 + P - other.0 })
+        let difference = self.0.wrapping_sub(other.0);
+        Self(if self.0 >= other.0 { difference } else { difference.wrapping_add(P) })
     }
 
     #[inline(always)]
     pub(crate) fn times(self, other: Self) -> Self {
-        Self::reduced(u128::from(self.0) * u128::from(other.0))
+        Self::reduced(self.product(other))
     }
 
     /// `self + factor * other`.
     #[inline(always)]
     pub(crate) fn plus_times(self, factor: Self, other: Self) -> Self {
-        Self::reduced(u128::from(self.0) + u128::from(factor.0) * u128::from(other.0))
+        Self::reduced(u128::from(self.0).wrapping_add(factor.product(other)))
     }
 
     /// The sum of products.
@@ -64,7 +74,8 @@ impl Residue {
     pub(crate) fn dot(x: &[Self], y: &[Self]) -> Self {
         let chunk = |(x, y): (&[Self], &[Self])| {
             // Thirty-two products of numbers below 2^61 fit.
-            Self::reduced(x.iter().zip(y).map(|(x, y)| u128::from(x.0) * u128::from(y.0)).sum::<u128>())
+            let products = x.iter().zip(y).map(|(x, y)| x.product(*y));
+            Self::reduced(products.fold(0, u128::wrapping_add))
         };
         x.chunks(32).zip(y.chunks(32)).map(chunk).fold(Self::ZERO, Self::plus)
     }
@@ -76,11 +87,11 @@ impl Residue {
         others: &[(usize, Self)],
         values: &[Self],
     ) -> Self {
-        let mut sum = u128::from(own.0) * u128::from(x.0);
+        let mut sum = own.product(*x);
         for some in others.chunks(32) {
             sum = u128::from(Self::reduced(sum).0);
             for (v, weight) in some {
-                sum += u128::from(weight.0) * u128::from(values[*v].0);
+                sum = sum.wrapping_add(weight.product(values[*v]));
             }
         }
         Self::reduced(sum)
@@ -100,13 +111,13 @@ impl Residue {
             for &place in some {
                 let value = &values[place as usize];
                 for i in 0..W {
-                    total[i] += value[i].0;
+                    total[i] = total[i].wrapping_add(value[i].0);
                 }
             }
-            total = total.map(|total| (total & P) + (total >> 61));
+            total = total.map(|total| (total & P).wrapping_add(total >> 61));
         }
         for i in 0..W {
-            sums[i] += u128::from(factor.0) * u128::from(total[i]);
+            sums[i] = sums[i].wrapping_add(factor.product(Self(total[i])));
         }
     }
 
@@ -182,6 +193,24 @@ mod tests {
                 prop_assert_eq!(x.times(x.inverse()), Residue::ONE);
             }
         }
+    }
+
+    #[test]
+    fn sums_of_the_largest_residues_do_not_overflow() {
+        let largest = Residue(P - 1);
+        // (-1)(-1) = 1, so that a sum of products counts them.
+        assert_eq!(Residue::dot(&[largest; 64], &[largest; 64]), Residue::new(64));
+        let others: Vec<(usize, Residue)> = (0..64).map(|i| (i, largest)).collect();
+        assert_eq!(Residue::sum_of_products((&largest, &largest), &others, &[largest; 64]), Residue::new(65));
+        for (groups, values) in [(1, 70), (32, 7), (32, 100)] {
+            let (mut sums, places) = ([largest.wide(); 3], (0..values as u32).collect::<Vec<_>>());
+            for _ in 0..groups {
+                Residue::add_multiple(&mut sums, largest, &places, &vec![[largest; 3]; values]);
+            }
+            let expected = Residue::new(groups * values as u64).minus(Residue::ONE);
+            assert_eq!(sums.map(Residue::reduced), [expected; 3]);
+        }
+        assert_eq!(Residue::reduced(u128::MAX), Residue::new((u128::MAX % u128::from(P)) as u64));
     }
 
     /// The first two numbers of the generator's authors from 0, without their last three bits.
