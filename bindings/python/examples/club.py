@@ -16,7 +16,7 @@ def main() -> None:
     """Asks for everybody at two distances, and says what is proven."""
     club = networkx.karate_club_graph()
     found = sottovoce.account.averaging(graph=club, steps=6, observers=[0], results="kept")
-    losses = found.array("exact")
+    losses = found.array("leakage")
     print(f"{losses[1:].max():.3f} of local DP's loss at most; {worst(found)}")
     names: list[str] = sottovoce.graphs.edges(club)[0]
     print(len(names), "peers")

@@ -21,7 +21,7 @@ assert accountant.get_epsilon(delta=1e-5) > 0
 # What needs more says what it needs.
 NEEDS = {
     "numpy": [
-        lambda: found.array("exact"),
+        lambda: found.array("leakage"),
         lambda: sottovoce.graphs.to_numpy(ring),
         lambda: sottovoce.training.train(lambda peer, model, rows: rows, [[1.0]], [0.0]),
         lambda: sottovoce.training.audit(lambda peer, model, rows: rows, [[1.0]], [0.0], instead=[2.0]),

@@ -18,12 +18,12 @@ PEERS = {"experiment": "averaging", "graph": RING, "noise": {"sigma": 2.0}}
 def test_lists_are_arrays():
     numpy = pytest.importorskip("numpy")
     found = account.averaging(graph=RING, steps=3, observers=[0])
-    losses = found.array("exact")
-    assert losses.dtype == numpy.float64 and losses.shape == (8,) and losses.tolist() == found["exact"]
+    losses = found.array("leakage")
+    assert losses.dtype == numpy.float64 and losses.shape == (8,) and losses.tolist() == found["leakage"]
     assert found.array("distance").dtype.kind == "i"
     pairs = account.averaging(graph=RING, steps=3, all_pairs=True)
-    assert pairs.array("exact").shape == (8, 8)
-    for wrong in [("nothing",), ("exact", 9), ("exact", "a"), ("guarantees",), ("headline", 0, 0)]:
+    assert pairs.array("pairs").shape == (8, 8)
+    for wrong in [("nothing",), ("leakage", 9), ("leakage", "a"), ("guarantees",), ("headline", 0, 0)]:
         with pytest.raises(SottovoceError) as caught:
             found.array(*wrong)
         assert caught.value.field == "path"
@@ -165,10 +165,12 @@ def test_what_is_refused_leaves_nothing_half_written(wrong, tmp_path, monkeypatc
     assert sorted(tmp_path.rglob("*")) == [here, elsewhere]
 
 
-def test_a_claim_that_fell_has_its_document():
+def test_a_claim_that_fell_has_its_document(tmp_path):
+    claim = tmp_path / "claim.json"
+    claim.write_text("[0, 1, 1, 1, 1, 1, 0.0003, 1, 1, 1, 1, 1]", encoding="utf-8")
     ring = [(i, (i + 1) % 12) for i in range(12)]
     with pytest.raises(SottovoceError) as caught:
-        ask("audit", "reconstruct", graph=ring, lazy=0.3, steps=6, observers=[0], claim="published", runs=2000)
+        ask("audit", "reconstruct", graph=ring, lazy=0.3, steps=6, observers=[0], claim=claim, runs=2000)
     assert caught.value.code == 1 and caught.value.document["schema_version"] == 1
 
 

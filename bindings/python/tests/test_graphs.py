@@ -78,7 +78,7 @@ def test_names_are_kept():
     graph = networkx.Graph([("ana", "ben"), ("ben", "eva"), ("eva", "ana")])
     graph.add_edge("eva", "ida")
     result = ask("account", "averaging", graph=graph, steps=3, observers=["ana"])
-    assert result.guarantees and result["labels"] == ["ana", "ben", "eva", "ida"]
+    assert result.guarantees and result["names"] == ["ana", "ben", "eva", "ida"]
 
 
 def test_there_and_back():

@@ -276,7 +276,10 @@ mod tests {
         let ring = folder.path().join("ring.txt");
         std::fs::write(&ring, (0..12).map(|i| format!("{i} {}\n", (i + 1) % 12)).collect::<String>())
             .unwrap();
-        let line = "--lazy .3 --steps 6 --observers 0 --claim published --runs 2000 --json";
+        let claim = folder.path().join("claim.json");
+        std::fs::write(&claim, "[0,1,1,1,1,1,0.0003,1,1,1,1,1]").unwrap();
+        let line =
+            format!("--lazy .3 --steps 6 --observers 0 --claim {} --runs 2000 --json", claim.display());
         let fault = asked(&format!("audit reconstruct --graph {} {line}", ring.display())).unwrap_err();
         assert_eq!(fault.code, 1, "{}", fault.message);
         assert!(fault.printed.contains("\"schema_version\":1"), "{}", fault.printed);

@@ -17,7 +17,6 @@ use sottovoce::plan::RumorPlan;
 use sottovoce::rumor::{self, Found, Survived};
 use sottovoce::transcript::{DeepRevealed, LearningRevealed, PersonalizedRevealed, Spent, Void};
 
-use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
 use super::account::mechanism::{account::Account, calibration::Calibration};
 use super::account::rumor::RumorAccount;
 use super::account::rumor_graph::GraphAccount;
@@ -67,7 +66,7 @@ const COMMANDS: &[(&str, &[Form])] = &[
     ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
     ("graph convert", &[of::<convert::Plain<'_>>, of::<convert::Converted>]),
     ("graph inspect", &[of::<Inspection>]),
-    ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
+    ("account averaging", &[of::<Revealed>, of::<WalkRevealed>]),
     ("account transcript", &[of::<Revealed>]),
     ("account transcript walk", &[of::<WalkRevealed>]),
     ("account transcript learning", &[of::<LearningRevealed>]),

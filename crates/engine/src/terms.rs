@@ -1,6 +1,6 @@
 //! The terms of a loss: who attacks, what is protected, by what right, and where it ends. No number is printed without them.
 //!
-//! [`Terms`] hold for a whole table; [`Stated`] is one guarantee with its numbers, for programs; sentences are for people.
+//! [`Stated`] is one guarantee with its numbers, for programs; sentences are for people.
 
 use std::fmt;
 
@@ -10,41 +10,6 @@ use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Risk, Standing, Unit};
 use sottovoce_views::rumor::NOT_COVERED;
 
 use crate::names::Names;
-
-/// What holds for every loss of a table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Terms {
-    /// Who attacks.
-    pub adversary: String,
-    /// What is protected.
-    pub unit: Unit,
-    /// Under which adjacency.
-    pub adjacency: Adjacency,
-    /// By what right.
-    pub standing: Standing,
-    /// What the table does not speak of.
-    pub not_covered: Vec<String>,
-}
-
-impl Terms {
-    /// Those of a guarantee, towards the adversary that the whole table is about.
-    pub fn new(guarantee: Guarantee, adversary: impl Into<String>) -> Self {
-        let Guarantee { unit, adjacency, standing, not_covered, .. } = guarantee;
-        Self { adversary: adversary.into(), unit, adjacency, standing, not_covered }
-    }
-}
-
-impl fmt::Display for Terms {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "  all losses above: against {}, for {} ({}); {}",
-            self.adversary, self.unit, self.adjacency, self.standing
-        )?;
-        not_covered(f, &self.not_covered)
-    }
-}
 
 /// What an attacker can do with each loss, in sentences.
 pub fn risks(guarantees: &[Stated]) -> impl Iterator<Item = String> {

@@ -1,4 +1,4 @@
-//! Blocks that reports share: the headline and the guarantees on top, what is published and wrong apart from them, files and notes below.
+//! Blocks that reports share: the headline and the guarantees on top, files and notes below.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::provenance::Provenance;
 use crate::text::escape;
 use crate::{Result, shell};
 
-/// One guarantee, or one claim that was published and is wrong, in words.
+/// One guarantee, in words.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct GuaranteeLine {
     /// What is promised.
@@ -21,20 +21,10 @@ pub struct GuaranteeLine {
     pub loss: String,
     /// What an attacker can do with such a loss.
     pub risk: String,
-    /// Proven, conditional, published or refuted.
+    /// Proven, or under which conditions.
     pub standing: String,
     /// What it does not speak of.
     pub not_covered: Vec<String>,
-    /// What is so instead, of a claim that is wrong.
-    pub truth: String,
-}
-
-impl GuaranteeLine {
-    /// Whether it is a claim that was published and not proven: such lines are never shown among the guarantees.
-    pub fn is_claim(&self) -> bool {
-        let standing = self.standing.to_ascii_lowercase();
-        standing.contains("refuted") || standing.contains("published")
-    }
 }
 
 /// A file that lies beside a page: its name, and what it holds.
@@ -72,7 +62,6 @@ impl Frame<'_> {
         let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", self.headline());
         body += &controls();
         body += &guarantees(self.guarantees);
-        body += &claims(self.guarantees);
         body += &summary(self.summary);
         body += &sections();
         body += &beside(self.files);
@@ -115,18 +104,14 @@ fn guarantees(lines: &[GuaranteeLine]) -> String {
     }
 }
 
-/// What is promised, what was published and is not, and what is not covered, without headings: for a page that shows several runs.
+/// What is promised, and what is not covered, without headings: for a page that shows several runs.
 pub(crate) fn promises(lines: &[GuaranteeLine]) -> String {
-    let (good, bad, limits) = (promised("", lines), claimed("", lines), limits(lines));
-    let bad = match bad.is_empty() {
-        true => bad,
-        false => format!("<p>Published, and not guaranteed; nobody should rely on these numbers:</p>\n{bad}"),
-    };
+    let (good, limits) = (promised("", lines), limits(lines));
     let limits = match limits.is_empty() {
         true => String::new(),
         false => format!("<p>Not covered:</p>\n{}", shell::list(&limits)),
     };
-    good + &limits + &bad
+    good + &limits
 }
 
 /// A table of what is promised; nothing where nothing is.
@@ -139,36 +124,11 @@ fn promised(id: &str, lines: &[GuaranteeLine]) -> String {
             (escape(&line.statement), escape(&line.risk), escape(&line.adversary));
         vec![statement, strong(&line.loss), risk, adversary, escape(&protects), standing]
     };
-    let rows: Vec<Vec<String>> = lines.iter().filter(|line| !line.is_claim()).map(rows).collect();
+    let rows: Vec<Vec<String>> = lines.iter().map(rows).collect();
     if rows.is_empty() {
         return String::new();
     }
     shell::markup_table(id, &["Promise", "Loss", "Risk", "Against", "Protects", "Standing"], &rows)
-}
-
-/// Claims that were published and are wrong, in a section of their own: a reader must not take them for guarantees.
-fn claims(lines: &[GuaranteeLine]) -> String {
-    match claimed("claimed", lines) {
-        none if none.is_empty() => none,
-        table => format!(
-            "<section id=\"claims\">\n<h2>Published, and not guaranteed</h2>\n\
-             <p>What has been printed about such a run, beside what is so. Nobody should rely on these numbers.</p>\n{table}</section>\n"
-        ),
-    }
-}
-
-/// A table of them; nothing where there are none.
-fn claimed(id: &str, lines: &[GuaranteeLine]) -> String {
-    let rows = |line: &GuaranteeLine| {
-        let standing = format!("<span class=\"badge bad\">{}</span>", escape(&line.standing));
-        [escape(&line.statement), escape(&line.loss), strong(&line.truth), escape(&line.adversary), standing]
-            .to_vec()
-    };
-    let rows: Vec<Vec<String>> = lines.iter().filter(|line| line.is_claim()).map(rows).collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    shell::markup_table(id, &["Claim", "Loss claimed", "Truly", "Against", "Standing"], &rows)
 }
 
 fn strong(text: &str) -> String {
@@ -230,16 +190,12 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_proven_is_shown_as_good_and_claims_stand_apart() {
+    fn only_what_is_proven_is_shown_as_good() {
         for (standing, shown) in [("Proven", "good"), ("proven if labels are public", "plain")] {
             assert_eq!(mood(standing), shown, "{standing}");
-            assert!(!line(standing, &[]).is_claim());
         }
-        let lines = [line("proven", &[]), line("published and refuted", &[]), line("published", &[])];
-        let (good, bad) = (guarantees(&lines), claims(&lines));
-        assert!(!good.contains("published") && good.matches("&lt;s&gt;").count() == 1, "{good}");
-        assert!(!bad.contains(">proven") && bad.matches("badge bad").count() == 2, "{bad}");
-        assert_eq!((guarantees(&lines[1..]), claims(&lines[..1])), (String::new(), String::new()));
+        let good = guarantees(&[line("proven", &[]), line("proven if labels are public", &[])]);
+        assert!(good.matches("badge good").count() == 1 && good.matches("&lt;s&gt;").count() == 2, "{good}");
     }
 
     #[test]

@@ -106,7 +106,6 @@
 
     const cell = () => data.cells[state.relay * data.steps.length + state.steps];
     const loss = (peer) => data.losses[bytes(cell().rows)[rowOf.get(state.observer) * data.peers + peer]];
-    const published = (peer) => data.published[bytes(data.published_rows)[rowOf.get(state.observer) * data.peers + peer]];
     const distance = (peer) => {
       const at = 2 * (rowOf.get(state.observer) * data.peers + peer);
       const all = bytes(data.distance_rows);
@@ -145,12 +144,10 @@
     // The headline and the guarantees are of the noise and the steps that are chosen.
     function drawWords() {
       if (cell().headline) by("headline").textContent = cell().headline;
-      for (const table of ["guaranteed", "claimed"]) {
-        cell()[table].forEach((texts, row) => texts.forEach((text, column) => {
-          const place = by(table).tBodies[0].rows[row].cells[column];
-          (place.querySelector("strong") ?? place).textContent = text;
-        }));
-      }
+      cell().guaranteed.forEach((texts, row) => texts.forEach((text, column) => {
+        const place = by("guaranteed").tBodies[0].rows[row].cells[column];
+        (place.querySelector("strong") ?? place).textContent = text;
+      }));
     }
 
     function drawGraph() {
@@ -174,9 +171,8 @@
       for (let peer = 0; peer < data.peers; peer++) {
         const d = distance(peer);
         if (peer === state.observer || d === noPath) continue;
-        if (!rings.has(d)) rings.set(d, { ours: [], published: [] });
-        rings.get(d).ours.push(loss(peer));
-        rings.get(d).published.push([published(peer)[0] ?? Infinity, published(peer)[1]]);
+        if (!rings.has(d)) rings.set(d, []);
+        rings.get(d).push(loss(peer));
       }
       const order = [...rings.keys()].sort((a, b) => a - b);
       const svg = by("distance");
@@ -184,18 +180,14 @@
       const line = (value) => order.map((d) => place(d, value(rings.get(d))));
       const mean = (list) => list.reduce((a, b) => a + b[0], 0) / list.length;
       const end = (list, wanted) => list.find((one) => one[0] === wanted(...list.map((each) => each[0])));
-      const low = line((r) => end(r.ours, Math.min)[0]), high = line((r) => end(r.ours, Math.max)[0]);
+      const low = line((r) => end(r, Math.min)[0]), high = line((r) => end(r, Math.max)[0]);
       svg.querySelector(".curve-0 .band").setAttribute("d", path([...high, ...low.reverse()], true));
-      replot(svg.querySelector(".curve-0"), line((r) => mean(r.ours)));
-      const printed = data.published.some((p) => p[0] !== null);
-      if (printed) replot(svg.querySelector(".curve-1"), line((r) => mean(r.published)));
-      for (const [curve, key] of [[".curve-0", "ours"], ...(printed ? [[".curve-1", "published"]] : [])]) {
-        told.set(svg.querySelector(curve), order.map((d) => {
-          const list = rings.get(d)[key];
-          const range = `${end(list, Math.min)[1]} to ${end(list, Math.max)[1]}`;
-          return [`${d === 1 ? "1 hop" : `${d} hops`}: ${list.length} peers`, `loss ${range}`];
-        }));
-      }
+      replot(svg.querySelector(".curve-0"), line(mean));
+      told.set(svg.querySelector(".curve-0"), order.map((d) => {
+        const list = rings.get(d);
+        const range = `${end(list, Math.min)[1]} to ${end(list, Math.max)[1]}`;
+        return [`${d === 1 ? "1 hop" : `${d} hops`}: ${list.length} peers`, `loss ${range}`];
+      }));
     }
 
     function drawNumbers() {
@@ -227,7 +219,7 @@
       node.addEventListener("keydown", (event) => press(event, nodes, peer, () => choose({ observer: peer })));
       tip(node, () => peer === state.observer
         ? [data.names[peer], "the observer"]
-        : [data.names[peer], hops(peer), `loss ${loss(peer)[1]}`, ...(published(peer)[0] === null ? [] : [`published ${published(peer)[1]}`])]);
+        : [data.names[peer], hops(peer), `loss ${loss(peer)[1]}`]);
     });
     const follow = (from) => {
       const wish = Object.keys(state).filter((key) => from.has(key)).map((key) => [key, parseInt(from.get(key), 10)]);

@@ -53,11 +53,11 @@ impl<const R: usize, const C: usize> Tiles<R, C> {
                 begin::<C>(&targets[offsets[peers.start]..offsets[peers.end]], blocks, offsets[first]);
             starts.extend(&next[1..]);
             for peer in peers {
-                for entry in offsets[peer]..offsets[peer + 1] {
-                    let target = targets[entry] as usize;
-                    let place = &mut next[target / C];
-                    places[*place] = ((peer - first) << 16 | target % C) as u32;
-                    weights[*place] = mixing.weights()[entry];
+                let row = offsets[peer]..offsets[peer + 1];
+                for (&target, &weight) in targets[row.clone()].iter().zip(&mixing.weights()[row]) {
+                    let place = &mut next[target as usize / C];
+                    places[*place] = (((peer - first) << 16) | (target as usize % C)) as u32;
+                    weights[*place] = weight;
                     *place += 1;
                 }
             }

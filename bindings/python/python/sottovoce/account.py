@@ -32,7 +32,8 @@ def averaging(
     all_pairs: bool | None = None,
     wire_tapper: bool | None = None,
     worst_coalition: int | None = None,
-    method: Literal["published", "published-corrected", "exact", "all"] | None = None,
+    title: Text | None = None,
+    seeds: int | None = None,
     graph: Graph | None = None,
     format: Literal["edge-list", "snap", "graphml", "node-link"] | None = None,
     weights: Text | None = None,
@@ -42,6 +43,10 @@ def averaging(
     largest_component: bool | None = None,
     protocol: Literal["gossip", "accelerated", "randomised", "accelerated-randomised", "butterfly", "walk"] | None = None,
     steps: int | None = None,
+    tokens: int | None = None,
+    burn_in: int | None = None,
+    cap: int | None = None,
+    step_size: Text | None = None,
     sigma: float | None = None,
     relay_noise: float | None = None,
     sensitivity: float | None = None,
@@ -49,12 +54,26 @@ def averaging(
     masks: bool | None = None,
     grid: float | None = None,
     keys: Graph | None = None,
+    values: Path | None = None,
+    range: Text | None = None,
+    delay: float | None = None,
+    jitter: float | None = None,
+    drop: float | None = None,
+    duplicate: float | None = None,
+    timeout: float | None = None,
+    crashes: Text | Sequence[Text] | None = None,
+    slow: Text | Sequence[Text] | None = None,
+    lenient: bool | None = None,
     observers: Text | Sequence[Text] | None = None,
     colluders: int | None = None,
     results: Text | None = None,
     epsilon: float | None = None,
     delta: float | None = None,
     against: Literal["worst-peer", "wire-tapper"] | None = None,
+    distance: Text | None = None,
+    metric: Text | None = None,
+    within: Text | Sequence[Text] | None = None,
+    farther: float | None = None,
     seed: Text | None = None,
     progress: bool | Listener | None = None,
 ) -> Result:
@@ -62,10 +81,11 @@ def averaging(
 
     ``sottovoce account averaging``, with its options:
 
-        all_pairs: Every peer on its own: the whole matrix of exact losses
+        all_pairs: Every peer on its own: the leakage of all pairs
         wire_tapper: Someone who sees every message, and knows all that --observers know, if they are given
         worst_coalition: The K peers who together learn most (without relay noise)
-        method: Which accounting to print (default: all)
+        title: What the report is called
+        seeds: Runs with so many seeds, from the first on, over which errors are given (default: 1)
         graph: Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input
         format: Format of the graph file, where its ending does not tell
         weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one)
@@ -75,19 +95,37 @@ def averaging(
         largest_component: Take the largest connected part of the graph file
         protocol: What the peers do (default: gossip)
         steps: Rounds of gossip, or steps of each token (default: until values differ no more than their noise; a schedule and a butterfly have their own number; ten contributions of each peer on average)
-        sigma: Standard deviation of the noise on a private value (default: what --epsilon asks for, or else 1)
+        tokens: Tokens that walk in parallel; the result is their mean (default: 1)
+        burn_in: Steps in which a token is only passed on, at first (default: until it may be nearly anywhere)
+        cap: Most contributions of each peer; after them it adds noise only (default: no limit)
+        step_size: Step sizes: `running` for 1/t, so that the token is the mean of what was contributed, or a number up to 1 (default: running)
+        sigma: Standard deviation of the noise on a private value (default: what the target asks for)
         relay_noise: Fresh noise on every message, as a share of sigma (default: 0)
-        sensitivity: How far one person can move a peer's value (default: 1)
+        sensitivity: How far one person can move a peer's value (default: the whole range, in every column)
         cancel: Noise that cancels: each two peers who share a secret add and subtract a Gaussian of so many sigmas
         masks: Masks that cancel, instead: each two peers who share a secret add and subtract a uniform number on a ring of integers, and noise is exact (with a butterfly)
         grid: With masks, the step of the public grid that values are rounded to: a power of two (default: one on which rounding costs next to nothing)
         keys: Who shares a secret with whom: graph, complete, regular:K (K partners each, drawn), or a file with a graph of the same peers (default: complete)
-        observers: Peers who pool what they hear, by name, separated by commas
+        values: Table of private values with a header: a column `peer` with names as in the graph, and a column for each number. Without it values are drawn
+        range: Public range of every value: LOW:HIGH. What lies outside is moved inside (default: 0:1)
+        delay: Median delay of a message, in milliseconds (default: 40)
+        jitter: How much delays vary: standard deviation of their logarithm; 0 for none (default: 0.5)
+        drop: Probability that a message is dropped (default: 0)
+        duplicate: Probability that a message arrives twice (default: 0)
+        timeout: How long a round may last, or who passes a token on waits for an answer, in milliseconds (default: 30000)
+        crashes: Peers that stop for good, and when, in milliseconds: PEER@MS, separated by commas
+        slow: Peers whose messages take so many times longer: PEER@FACTOR, separated by commas
+        lenient: Go on without neighbours that are not heard in time. What was planned is promised no longer: the run is accounted for as it happened
+        observers: Peers who pool what they hear, by name, separated by commas (default: each peer by itself; the first is attacked)
         colluders: So many peers, whoever they are, may tell someone who sees every message all they know (with noise or masks that cancel)
         results: What becomes of the results: kept, or published and so known to the observers (default: kept)
-        epsilon: Epsilon that a peer's value may lose, instead of a noise
+        epsilon: Epsilon that a peer's value may lose, where sigma is not given (default: 4 towards someone who sees every message)
         delta: Probability with which epsilons may fail (default: 1e-5)
-        against: To whom, where the noise is to be found (default: worst-peer; with noise or masks that cancel wire-tapper)
+        against: To whom, where the noise is to be found (default: worst-peer; with noise or masks that cancel, or without --epsilon, wire-tapper)
+        distance: Distances, which are public: `hops`, `coordinates` (those of the graph's nodes), or a table: a column `peer` and columns of numbers, or `peer,other,distance` for every pair
+        metric: How far rows of such a table are apart: euclidean, or cosine (one less the cosine of their angle; default: euclidean)
+        within: Pairs within this distance may lose this epsilon; once for each step, the nearest first. No bound rises with distance
+        farther: Epsilon of pairs that are farther apart (default: that of the last step)
         seed: Seed of everything random: a number, with which the same run gives the same bits, or `random` (the system's entropy; the number drawn is printed) (default: 0)
         progress: ``True`` for a bar, or what is called with ``(what, done, total)``
     """
@@ -104,8 +142,6 @@ def walk(
     observers: Text | Sequence[Text] | None = None,
     trajectory: Path | None = None,
     result_shown: bool | None = None,
-    sender_known: bool | None = None,
-    contributions: int | None = None,
     sigma: float | None = None,
     order: float | None = None,
     delta: float | None = None,
@@ -115,7 +151,6 @@ def walk(
     burn_in: int | None = None,
     tokens: int | None = None,
     confidence: float | None = None,
-    matrix: bool | None = None,
     seed: Text | None = None,
     progress: bool | Listener | None = None,
 ) -> Result:
@@ -131,18 +166,15 @@ def walk(
         observers: Who watches; several pool what they see
         trajectory: File with the holders of the token, in order; `steps` must be their number
         result_shown: The token's last value is shown to everyone, so that the rest of the trajectory after the observer's last visit counts as well
-        sender_known: The observer knows who sent it the token (of the printed loss; trajectories assume that it knows the whole path)
-        contributions: Contributions that the printed loss is for (default: 1)
         sigma: Noise, in units of the sensitivity (default: 1, for guarantees)
-        order: Order alpha of the Rényi losses
+        order: Order alpha of the Rényi losses of a walk to come (default: 2)
         delta: Probability with which the stated epsilons may fail (default: 1e-5)
-        expected: Simulated paths from which the loss of a walk to come is estimated and bounded; its result is shown to everyone
+        expected: Simulated paths from which the loss of a walk to come is estimated and bounded; its result is shown to everyone (default: 200, where no trajectory is given)
         cap: Most contributions of each peer in a walk to come; after them it adds noise only
         averaging: The token is an average: `running` for steps 1/t, or a step size up to 1. What it reveals is then exact in both columns
         burn_in: Steps before those, in which the token is only passed on (default: 0)
         tokens: Tokens that walk in parallel (default: 1)
         confidence: Probability with which the bounds from simulated paths hold, for all peers together (default: 0.999999)
-        matrix: The sums over all paths and the matrix logarithm, for all pairs
         seed: Seed of everything random: a number, with which the same run gives the same bits, or `random` (the system's entropy; the number drawn is printed) (default: 0)
         progress: ``True`` for a bar, or what is called with ``(what, done, total)``
     """

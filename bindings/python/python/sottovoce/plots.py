@@ -14,10 +14,6 @@ from ._result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: What losses are called in documents of ``account averaging``, and here.
-METHODS = {"exact": "exact (proven)", "published": "as printed (refuted)", "published_corrected": "printed correction (refuted)"}
-
-
 def _axes(axes: Axes | None) -> Axes:
     if axes is not None:
         return axes
@@ -36,15 +32,14 @@ def _has(result: Result, key: str, remedy: str) -> Any:
 def losses(result: Result, axes: Axes | None = None) -> Axes:
     """Losses over the distance to the observers, of ``account averaging`` with ``observers`` or with ``all_pairs``."""
     drawn = _axes(axes)
-    if "by_distance" in result:
+    if "pairs" in result:
         rows = sorted((int(hops), group) for hops, group in result["by_distance"].items())
         drawn.plot([row[0] for row in rows], [row[1]["largest"] for row in rows], "o-", label="largest of all pairs")
     else:
         far = _has(result, "distance", "give what account averaging says of a graph and of observers")
         others = [peer for peer in range(len(far)) if peer not in result["observers"]]
-        for key, label in METHODS.items():
-            if result.get(key) is not None:
-                drawn.plot([far[peer] for peer in others], [result[key][peer] for peer in others], "o", alpha=0.6, label=label)
+        leakage = result["leakage"]
+        drawn.plot([far[peer] for peer in others], [leakage[peer] for peer in others], "o", alpha=0.6, label="exact (proven)")
     drawn.axhline(1.0, color="gray", linewidth=0.8, label="local DP")
     drawn.set_xlabel("hops to the nearest observer")
     drawn.set_ylabel("loss, in units of local DP")
@@ -72,7 +67,7 @@ def overheard(graph: graphs.Graph, result: Result, axes: Axes | None = None, see
     import networkx
 
     drawn = _axes(axes)
-    found = _has(result, "exact", "give what account averaging says of observers, with exact losses")
+    found = _has(result, "leakage", "give what account averaging says of observers")
     made = graphs.to_networkx(graph)
     if len(made) != len(found):
         raise wrong("graph", f"{len(made)} peers", f"the document is about {len(found)}")

@@ -138,7 +138,6 @@ impl Findings {
             runs: question.runs,
             claim: match claim {
                 Claim::Exact => "exact",
-                Claim::Published => "published",
                 Claim::Given(_) => "given",
             },
             confidence: 1.0 - super::judge::SIGNIFICANCE,

@@ -35,7 +35,6 @@ use sottovoce_protocol::Peer;
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_views::door::{Overheard, Setting};
 use sottovoce_views::exact::Leakage;
-use sottovoce_views::published::Formula;
 
 use attack::Attackers;
 use judge::Judge;
@@ -65,8 +64,6 @@ pub struct Prior {
 pub enum Claim {
     /// The exact accountant's.
     Exact,
-    /// Theorem 1 as printed.
-    Published,
     /// Anybody's: one for each peer.
     Given(Vec<f64>),
 }
@@ -163,7 +160,6 @@ impl Question {
     fn claimed(&self, claim: &Claim, leakage: &Leakage) -> Result<Vec<f64>> {
         let claimed = match claim {
             Claim::Exact => leakage.losses.clone(),
-            Claim::Published => self.setting.published(Formula::Theorem1, &leakage.observers)?,
             Claim::Given(losses) => losses.clone(),
         };
         let sound = |loss: &f64| *loss >= 0.0;

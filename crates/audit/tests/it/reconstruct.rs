@@ -11,6 +11,7 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};
 use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Results;
+use sottovoce_views::published::{self, Formula};
 
 fn gossip(family: &Family, lazy: f64, rounds: usize, accelerated: bool) -> Scheme {
     let graph = generate(family, 3, true).unwrap();
@@ -86,7 +87,11 @@ fn the_peer_opposite_on_a_ring_is_reconstructed() {
 
 #[test]
 fn the_published_loss_is_caught_understating() {
-    let findings = question(ring(6), &[0], 0.0).reconstruct(&Claim::Published, |_| ()).unwrap();
+    let scheme = ring(6);
+    let Scheme::Gossip { mixing, rounds, .. } = &scheme else { panic!("gossip") };
+    let printed = published::gossip(Formula::Theorem1, mixing, &[0], *rounds).unwrap();
+    let claim = Claim::Given(printed);
+    let findings = question(scheme, &[0], 0.0).reconstruct(&claim, |_| ()).unwrap();
     assert_eq!(findings.verdict, Judgement::Understated);
     let opposite = of(&findings, 6);
     assert!(opposite.claimed < 0.0003 && opposite.proven_loss > 0.9, "{opposite:?}");

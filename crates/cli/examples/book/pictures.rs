@@ -37,7 +37,7 @@ fn losses(ring: &str, observers: &[&str], more: &[&str]) -> Result<Vec<f64>, Str
         ["account", "averaging", "--graph", ring, "--steps", "6", "--observers", &observers, "--json"];
     let answer = sottovoce_cli::ask(&[&words[..], more].concat()).map_err(|fault| fault.message)?;
     let found: Value = serde_json::from_str(&answer.printed).map_err(|why| why.to_string())?;
-    let losses = found["exact"].as_array().ok_or("`account averaging` says nothing of each peer")?;
+    let losses = found["leakage"].as_array().ok_or("`account averaging` says nothing of each peer")?;
     Ok(losses.iter().filter_map(Value::as_f64).collect())
 }
 

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sottovoce::averaging::{Public, reveal, walk};
 use sottovoce::experiment::{Experiment, folder_of};
 
 use sottovoce::learning::account::account_of;
@@ -11,7 +10,8 @@ use sottovoce::learning::losses::Question;
 use sottovoce::learning::{Job, Noise};
 use sottovoce::names::Names;
 
-use super::rumor;
+use super::averaging::{self, Towards};
+use super::{rumor, unused};
 use crate::Global;
 use crate::graph::source::said;
 
@@ -23,24 +23,28 @@ use crate::graph::source::said;
 pub(crate) struct File {
     /// The experiment.
     file: PathBuf,
+    /// Peers who pool what they hear, by name, separated by commas (default: those of the experiment).
+    #[arg(long, value_name = "V,...", value_delimiter = ',')]
+    observers: Vec<String>,
+    #[command(flatten)]
+    towards: Towards,
 }
 
 impl File {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let experiment = Experiment::read(&self.file)?;
         let seed = global.seed_of(&experiment);
+        if !matches!(experiment, Experiment::Averaging(_)) {
+            self.towards.unused()?;
+            unused("observers", self.observers.first(), "it names those of an averaging")?;
+        }
         match &experiment {
-            Experiment::Averaging(averaging) if averaging.walks() => {
-                let ready = averaging.ready_walk(&folder_of(&self.file), seed)?;
-                said(ready.place.sha256.as_ref(), &ready.place.notes);
-                global.print(&walk::account(&ready, seed)?)
-            }
             Experiment::Averaging(averaging) => {
-                let _waiting = global.waiting("accounting");
-                let ready = averaging.ready(&folder_of(&self.file), seed, &|_| ())?;
-                said(ready.place.sha256.as_ref(), &ready.place.notes);
-                let setting = ready.setting.clone();
-                global.print(&reveal(Public::from(&ready), setting)?)
+                let mut averaging = averaging.clone();
+                if !self.observers.is_empty() {
+                    averaging.adversary.observers.clone_from(&self.observers);
+                }
+                averaging::account(&averaging, &self.towards, &folder_of(&self.file), seed, global)
             }
             Experiment::Learning(learning) => {
                 let ready = learning.ready(&folder_of(&self.file), seed)?;

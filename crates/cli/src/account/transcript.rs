@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use sottovoce::averaging::reveal;
 use sottovoce::experiment::graph::peer;
 use sottovoce::{rumor, transcript};
 
+use super::averaging::{Towards, revealed};
 use crate::{Global, of_node};
 
 const EXAMPLES: &str = "Examples:
@@ -33,6 +33,8 @@ pub(crate) struct Transcript {
     /// Probability with which epsilons may fail (default: that of the experiment).
     #[arg(long, value_name = "DELTA")]
     delta: Option<f64>,
+    #[command(flatten)]
+    towards: Towards,
 }
 
 /// Peers of a rumour, who have numbers only.
@@ -51,14 +53,18 @@ pub(crate) fn unused(field: &str, given: Option<impl Display>, why: &str) -> any
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         if of_node::is(&self.file) {
+            self.towards.unused()?;
             return of_node::account(&self.file, &self.observers, self.delta, global);
         }
         let file = transcript::File::read(&self.file)?;
         let global = &Global { unchecked: file.unchecked()?, ..global.clone() };
+        if !matches!(file, transcript::File::Averaging(_)) {
+            self.towards.unused()?;
+        }
         match file {
             transcript::File::Averaging(file) => {
                 let public = file.public()?.asked(&self.observers, self.delta)?;
-                global.print(&reveal(public, file.past()?)?)
+                revealed(public, file.past()?, &self.towards, global)
             }
             transcript::File::Walk(file) => global.print(&file.reveal(&self.observers, self.delta)?),
             transcript::File::Learning(file) => global.print(&file.reveal(&self.observers, self.delta)?),

@@ -10,10 +10,7 @@ use serde::Serialize;
 use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit, limits, round_up};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::walk::{
-    Average, ExpectedSetup, Odometer, PublishedWalk, Sampling, Trajectory, Visit, check_order, negative_log,
-    power_sums,
-};
+use sottovoce_views::walk::{Average, ExpectedSetup, Odometer, Sampling, Trajectory, Visit};
 
 use sottovoce::experiment::graph::peer;
 use sottovoce::experiment::{GraphFile, StepSize, worth};
@@ -32,15 +29,13 @@ const EXAMPLES: &str = "Examples:
   sottovoce account walk --graph ring.txt --steps 9 --observers 6 --sigma 8 --order 2 --expected 9
   sottovoce account walk --graph g.txt --steps 9 --observers 6 --trajectory p.json --averaging 0.1
   sottovoce account walk --graph g --weights uniform --steps 9 --observers 0 --trajectory p.json
-  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --matrix --json
 
 A token goes from neighbour to neighbour, and every holder adds its contribution and fresh noise of deviation sigma. Losses are Rényi losses
 of order alpha in units of alpha/(2 sigma²). A trajectory file is a JSON list of holders, such as [0,1,2,1]; what it reveals to the
 observer is exact for linear losses, and a bound for convex ones with steps of at most 2/smoothness. Of a walk still to come the loss is
-estimated from simulated paths, with an upper bound. The printed loss of a contribution is a sum over all paths; it is refuted in
-general, claimed only where sigma² >= 2 alpha (alpha - 1), and shown for comparison; closed forms: `sottovoce-papers theorem random-walk/theorem-3`,
-theorem-4, theorem-5. With --weights uniform the token makes a plain random walk, on which nothing is printed: its visits go by degree, and where it
-averages (--averaging) contributions and their noises are scaled so that everyone counts alike.";
+estimated from simulated paths, with an upper bound. With --weights uniform the token makes a plain random walk: its visits go by degree, and where it
+averages (--averaging) contributions and their noises are scaled so that everyone counts alike. The paper's sums over all paths:
+`sottovoce-papers theorem random-walk/theorem-3`, theorem-4, theorem-5.";
 
 /// Arguments of `account walk`.
 #[derive(Debug, Args)]
@@ -52,37 +47,31 @@ pub(crate) struct WalkArgs {
     #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
     steps: usize,
     /// Who watches; several pool what they see.
-    #[arg(long, value_name = "V,...", value_delimiter = ',', required_unless_present = "matrix")]
+    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true)]
     observers: Vec<String>,
     /// File with the holders of the token, in order; `steps` must be their number.
-    #[arg(long, value_name = "FILE", requires = "observers")]
+    #[arg(long, value_name = "FILE")]
     trajectory: Option<PathBuf>,
     /// The token's last value is shown to everyone, so that the rest of the trajectory after the observer's last visit counts as well.
     #[arg(long, requires = "trajectory")]
     result_shown: bool,
-    /// The observer knows who sent it the token (of the printed loss; trajectories assume that it knows the whole path).
-    #[arg(long, requires = "observers")]
-    sender_known: bool,
-    /// Contributions that the printed loss is for.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count, requires = "observers")]
-    contributions: usize,
     /// Noise, in units of the sensitivity (default: 1, for guarantees).
-    #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, requires = "observers")]
+    #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true)]
     sigma: Option<f64>,
-    /// Order alpha of the Rényi losses.
-    #[arg(long, value_name = "ALPHA", value_parser = real, allow_negative_numbers = true, requires = "sigma")]
+    /// Order alpha of the Rényi losses of a walk to come (default: 2).
+    #[arg(long, value_name = "ALPHA", value_parser = real, allow_negative_numbers = true)]
     order: Option<f64>,
     /// Probability with which the stated epsilons may fail.
-    #[arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true, requires = "observers")]
+    #[arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true)]
     delta: f64,
-    /// Simulated paths from which the loss of a walk to come is estimated and bounded; its result is shown to everyone.
-    #[arg(long, value_name = "SAMPLES", value_parser = count, requires_all = ["order", "observers"])]
+    /// Simulated paths from which the loss of a walk to come is estimated and bounded; its result is shown to everyone (default: 200, where no trajectory is given).
+    #[arg(long, value_name = "SAMPLES", value_parser = count)]
     expected: Option<usize>,
     /// Most contributions of each peer in a walk to come; after them it adds noise only.
     #[arg(long, value_name = "N", value_parser = count, requires = "expected")]
     cap: Option<usize>,
     /// The token is an average: `running` for steps 1/t, or a step size up to 1. What it reveals is then exact in both columns.
-    #[arg(long, value_name = "running|STEP", requires = "observers", allow_negative_numbers = true)]
+    #[arg(long, value_name = "running|STEP", allow_negative_numbers = true)]
     averaging: Option<StepSize>,
     /// Steps before those, in which the token is only passed on.
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, requires = "expected")]
@@ -93,9 +82,6 @@ pub(crate) struct WalkArgs {
     /// Probability with which the bounds from simulated paths hold, for all peers together.
     #[arg(long, value_name = "P", default_value = "0.999999", value_parser = real, requires = "expected")]
     confidence: f64,
-    /// The sums over all paths and the matrix logarithm, for all pairs.
-    #[arg(long)]
-    matrix: bool,
 }
 
 /// Everything asked for.
@@ -112,19 +98,10 @@ pub(crate) struct Walk {
     /// Under which adjacency.
     adjacency: Adjacency,
     /// Who watches.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     observers: Vec<usize>,
     /// What the peers are called.
     #[serde(skip_serializing_if = "Names::are_numbers")]
     names: Names,
-    /// So many contributions of each peer, as printed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    published: Option<Vec<f64>>,
-    /// By what right.
-    published_standing: Standing,
-    /// Why there is no printed loss.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    published_refused: Option<String>,
     /// What this path reveals of each peer, with linear losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_loss_linear: Option<Vec<f64>>,
@@ -156,12 +133,6 @@ pub(crate) struct Walk {
     guarantees: Vec<Stated>,
     /// What none of these losses speaks of.
     not_covered: Vec<String>,
-    /// The sums over all paths, for all pairs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sum_powers_over_i: Option<Vec<Vec<f64>>>,
-    /// The matrix logarithm.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    neg_log_matrix: Option<Vec<Vec<f64>>>,
 }
 
 /// How a loss in units becomes one under the noise that is given.
@@ -169,6 +140,11 @@ type Paid<'a> = &'a dyn Fn(f64) -> sottovoce::Result<Loss>;
 /// When, under which condition, the losses of all peers, how they are paid, by what right, and what someone who sees every message learns.
 type Promised<'a> =
     (&'a str, &'a str, &'a Option<Vec<f64>>, Paid<'a>, &'a Option<Standing>, &'a Option<Guarantee>);
+
+/// Simulated paths, where neither their number nor a trajectory is given.
+const PATHS: usize = 200;
+/// The order of Rényi losses, where none is given.
+const ORDER: f64 = 2.0;
 
 /// What both accounts of paths assume.
 const CONVEX: &str =
@@ -198,9 +174,6 @@ impl WalkArgs {
             adjacency: Adjacency::Replace,
             observers,
             names: Names::of_graph(&graph),
-            published: None,
-            published_standing: Standing::Refuted,
-            published_refused: None,
             trajectory_loss_linear: None,
             trajectory_loss_convex: None,
             trajectory_contributions: None,
@@ -212,12 +185,7 @@ impl WalkArgs {
             expected_seed: None,
             guarantees: Vec::new(),
             not_covered: limits::of_a_protocol(),
-            sum_powers_over_i: None,
-            neg_log_matrix: None,
         };
-        if !walk.observers.is_empty() {
-            self.publish(&mixing, &mut walk)?;
-        }
         if let Some(file) = &self.trajectory {
             let (path, contributions) = self.path(file, &graph, &walk.observers, average.as_ref())?;
             walk.trajectory_contributions = Some(contributions);
@@ -226,12 +194,6 @@ impl WalkArgs {
                 (Some(path.linear), Some(path.convex));
         }
         self.expect(&mixing, &mut walk, average, global.seed)?;
-        if self.matrix {
-            assumption_2(&mixing)?;
-            let rows = |all: &[f64]| all.chunks_exact(n).map(<[f64]>::to_vec).collect::<Vec<_>>();
-            walk.sum_powers_over_i = Some(rows(&power_sums(&mixing, self.steps)?));
-            walk.neg_log_matrix = Some(rows(&negative_log(&mixing)?));
-        }
         walk.guarantees = self.guarantees(&walk)?;
         global.print(&walk)
     }
@@ -267,7 +229,7 @@ impl WalkArgs {
     fn guarantees(&self, walk: &Walk) -> anyhow::Result<Vec<Stated>> {
         let sigma = self.sigma.unwrap_or(1.0);
         let path = |currency: Currency| move |units: f64| Ok(currency.loss(units * (1.0 + 1e-12), sigma)?);
-        let order = self.order.unwrap_or(2.0);
+        let order = self.order.unwrap_or(ORDER);
         let to_come = |loss: f64| Ok(Loss::rdp(vec![(order, loss)])?);
         let (exact, convex) = (path(Currency::Gaussian), path(Currency::Concentrated));
         let promise = |adversary: Adversary, paid: Paid, loss: f64, standing: &Standing| {
@@ -287,15 +249,13 @@ impl WalkArgs {
             units.map(|units| promise(Adversary::WireTapper, &exact, units, &Standing::Proven)).transpose()
         };
         let (on_path, with_cap) = (all(walk.most_contributions(&walk.observers))?, all(self.cap)?);
-        let refuted = Some(Standing::Refuted);
         let (trajectory, expected) = (&walk.trajectory_standing, &walk.expected_standing);
         let [now, later] = ["on this path", "on a walk to come"];
-        let rows: [Promised; 5] = [
+        let rows: [Promised; 4] = [
             (now, ", if losses are linear", &walk.trajectory_loss_linear, &exact, trajectory, &on_path),
             (now, "", &walk.trajectory_loss_convex, &convex, trajectory, &on_path),
             (later, ", if losses are linear", &walk.expected_loss_linear, &to_come, expected, &with_cap),
             (later, "", &walk.expected_loss_convex, &to_come, expected, &with_cap),
-            ("as printed", "", &walk.published, &convex, &refuted, &None),
         ];
         let state = |about: String, guarantee: &Guarantee| {
             let about = format!("{about}, under noise {sigma}");
@@ -325,29 +285,6 @@ impl WalkArgs {
         Ok(stated)
     }
 
-    /// The printed loss, where it is claimed. Where it is not, and nothing else is asked, that is an error.
-    fn publish(&self, mixing: &Mixing, walk: &mut Walk) -> anyhow::Result<()> {
-        let ordered = match (self.sigma, self.order) {
-            (Some(sigma), Some(order)) => check_order(sigma, order).map_err(Into::into),
-            _ => Ok(()),
-        };
-        if let Err(error) = assumption_2(mixing).and(ordered) {
-            if self.trajectory.is_none() && self.expected.is_none() {
-                return Err(error);
-            }
-            walk.published_refused = Some(error.to_string());
-            return Ok(());
-        }
-        let published =
-            PublishedWalk::new(mixing, self.steps)?.with_contributions(self.contributions as f64)?;
-        walk.published = Some(match (self.sender_known, &walk.observers[..]) {
-            (true, [observer]) => published.sender_known(*observer)?,
-            (true, _) => bail!("`sender-known` is given: the paper prints it for one observer; name one"),
-            (false, observers) => published.coalition(observers)?,
-        });
-        Ok(())
-    }
-
     /// The walk to come.
     fn expect(
         &self,
@@ -356,9 +293,9 @@ impl WalkArgs {
         average: Option<Arc<Average>>,
         seed: u64,
     ) -> anyhow::Result<()> {
-        let (Some(samples), Some(sigma), Some(order)) = (self.expected, self.sigma, self.order) else {
-            return Ok(());
-        };
+        let usual = self.trajectory.is_none().then_some(PATHS);
+        let Some(samples) = self.expected.or(usual) else { return Ok(()) };
+        let (sigma, order) = (self.sigma.unwrap_or(1.0), self.order.unwrap_or(ORDER));
         let setup = ExpectedSetup {
             cap: self.cap,
             burn_in: self.burn_in,
@@ -418,20 +355,9 @@ impl WalkArgs {
     }
 }
 
-/// Refuses weights that the printed sums are not for.
-fn assumption_2(mixing: &Mixing) -> anyhow::Result<()> {
-    if mixing.is_symmetric() {
-        return Ok(());
-    }
-    bail!(
-        "`weights` are not symmetric: the printed sums need that (Assumption 2); take metropolis, or ask for --trajectory or --expected, which do not"
-    )
-}
-
 impl Walk {
     fn columns(&self) -> Vec<(&'static str, &Vec<f64>)> {
         [
-            ("printed", &self.published),
             ("this path, linear", &self.trajectory_loss_linear),
             ("this path, convex", &self.trajectory_loss_convex),
             ("to come, linear (Rényi)", &self.expected_loss_linear),
@@ -474,15 +400,7 @@ impl Walk {
             let (peer, loss) = self.worst(column.as_ref()?)?;
             Some(format!("Peer {} loses most {when}: {} {how} {unit}", self.names.of(peer), round_up(loss)))
         });
-        let printed = self.published.as_ref().and_then(|column| self.worst(column));
-        known.or_else(|| printed.map(|(peer, loss)| {
-            format!(
-                "Printed sums only, which are refuted: peer {} loses most, {}; give --trajectory or --expected for a bound",
-                self.names.of(peer),
-                round_up(loss)
-            )
-        }))
-        .unwrap_or_else(|| "Sums over all paths and the matrix logarithm, for all pairs (--json prints them)".to_owned())
+        known.unwrap_or_else(|| "Nobody but the observers has contributed".to_owned())
     }
 
     fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -513,17 +431,10 @@ impl Walk {
 impl fmt::Display for Walk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.headline())?;
-        let who = match &self.observers[..] {
-            [] => self.adversary.to_owned(),
-            some => format!("{}, who see the token at their own visits", self.names.peers(some)),
-        };
+        let who = format!("{}, who see the token at their own visits", self.names.peers(&self.observers));
         writeln!(f, "Losses in units of {}, to {who}, of {}", self.loss_unit, self.protects)?;
         writeln!(f, "(for {}, {})\n", self.unit, self.adjacency)?;
         self.table(f)?;
-        match &self.published_refused {
-            Some(reason) => writeln!(f, "  printed: not claimed here; {reason}")?,
-            None => writeln!(f, "  printed: {}", self.published_standing)?,
-        }
         if let Some(standing) = &self.trajectory_standing {
             writeln!(f, "  path:    {standing}")?;
         }
@@ -531,10 +442,7 @@ impl fmt::Display for Walk {
             let unit = self.expected_loss_unit.as_deref().unwrap_or_default();
             writeln!(f, "  to come: as a {unit}, with the result shown; {standing}")?;
         }
-        if self.sum_powers_over_i.is_some() {
-            writeln!(f, "  The matrices are printed with --json.")?;
-        }
-        for stated in self.guarantees.iter().filter(|stated| stated.standing.is_reliable()) {
+        for stated in &self.guarantees {
             writeln!(f, "  epsilon {} at delta {:e}: {}", stated.shown(), stated.delta, stated.about)?;
         }
         sottovoce::terms::not_covered(f, &self.not_covered)

@@ -60,13 +60,8 @@ impl File {
                     runs,
                     seed,
                 };
-                let weighing = Weighing {
-                    weights: averaging.graph.base.weights(),
-                    lazy: averaging.graph.base.lazy.unwrap_or(0.0),
-                    target: 0.5,
-                    delta: averaging.target.delta,
-                };
-                attack(&question, &Claim::Exact, &weighing, Names::of_graph(&ready.place.graph), global)
+                let names = Names::of_graph(&ready.place.graph);
+                attack(&question, &Claim::Exact, &Weighing::of(averaging, 0.5), names, global)
             }
             Experiment::Learning(learning) => {
                 let ready = learning.ready(&folder_of(&self.file), seed)?;

@@ -1,7 +1,10 @@
 //! `sottovoce audit reconstruct`: arguments, and whom they attack.
 
-use anyhow::bail;
-use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+use sottovoce::experiment;
 use sottovoce::names::Names;
 use sottovoce::terms::Stated;
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, remedy};
@@ -12,12 +15,12 @@ use sottovoce_views::door::account;
 use super::Failed;
 use super::table::{Reconstruction, Remedies};
 use crate::Global;
-use crate::graph::source::Plan;
+use crate::graph::source::said;
 use crate::graph::{count, real};
 
 const EXAMPLES: &str = "Examples:
   sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0
-  sottovoce audit reconstruct --graph ring.txt --lazy .3 --steps 6 --observers 0 --claim published
+  sottovoce audit reconstruct --graph ring.txt --steps 6 --observers 0 --claim claim.json
   sottovoce audit reconstruct --graph er.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
   sottovoce audit reconstruct --schedule pairs.json --observers 2
   sottovoce audit reconstruct --protocol butterfly --peers 16 --cancel 10 --wire-tapper
@@ -31,7 +34,6 @@ In each run a peer's value is the mean plus or minus the deviation. Exit code 0:
 /// Arguments of `audit reconstruct`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule", "peers"]))]
 #[command(group = clap::ArgGroup::new("who").required(true).multiple(true).args(["observers", "wire_tapper"]))]
 pub(crate) struct Reconstruct {
     /// Mean of the private values, known to the uninformed attacker.
@@ -43,9 +45,9 @@ pub(crate) struct Reconstruct {
     /// Number of runs.
     #[arg(long, value_name = "R", default_value = "2000", value_parser = count, allow_negative_numbers = true)]
     runs: usize,
-    /// Whose losses are put to the test.
-    #[arg(long, value_enum, default_value = "exact")]
-    claim: Choice,
+    /// Leakage to put to the test instead of the exact one: a JSON list with a number for each peer.
+    #[arg(long, value_name = "FILE")]
+    claim: Option<PathBuf>,
     /// Loss that relay noise should keep everybody below who is two hops away or more.
     #[arg(long, value_name = "F", default_value = "0.5", value_parser = real, allow_negative_numbers = true)]
     target: f64,
@@ -53,47 +55,52 @@ pub(crate) struct Reconstruct {
     #[arg(long)]
     wire_tapper: bool,
     #[command(flatten)]
-    plan: Plan,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Choice {
-    /// The exact accountant's.
-    Exact,
-    /// The formula as printed (refuted; to see it caught).
-    Published,
+    experiment: experiment::Averaging,
 }
 
 impl Reconstruct {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let found = self.plan.read(global)?;
-        let asked = found.question;
-        if let Some(colluders) = asked.colluders {
+        let experiment = &self.experiment;
+        let claim = self.claim.as_deref().map_or(Ok(Claim::Exact), claimed)?;
+        if let Some(colluders) = experiment.adversary.colluders {
             bail!(
                 "`colluders` is {colluders}: an attack is somebody's; name them with --observers and add --wire-tapper"
             );
         }
+        let bar = global.progress(0, "finding the noise: observers");
+        let ready = experiment.ready(Path::new(""), global.seed, &|_| bar.inc(1))?;
+        bar.finish_and_clear();
+        said(ready.place.sha256.as_ref(), &ready.place.notes);
         let question = Question {
-            observers: asked.observers,
+            observers: ready.observers,
             tapped: self.wire_tapper,
-            setting: found.setting,
-            sigma: asked.sigma,
-            sensitivity: asked.sensitivity,
+            setting: ready.setting,
+            sigma: ready.sigma,
+            sensitivity: ready.sensitivity,
             values: None,
             prior: Prior {
                 mean: self.prior_mean,
-                deviation: self.prior_deviation.unwrap_or(0.5 * asked.sensitivity),
+                deviation: self.prior_deviation.unwrap_or(0.5 * ready.sensitivity),
             },
             runs: self.runs,
             seed: global.seed,
         };
-        let claim = if self.claim == Choice::Exact { Claim::Exact } else { Claim::Published };
-        let graph = &found.experiment.graph;
-        let lazy = graph.base.lazy.unwrap_or(0.0);
-        let weighing =
-            Weighing { weights: graph.base.weights(), lazy, target: self.target, delta: asked.delta };
-        attack(&question, &claim, &weighing, asked.names, global)
+        attack(
+            &question,
+            &claim,
+            &Weighing::of(experiment, self.target),
+            Names::of_graph(&ready.place.graph),
+            global,
+        )
     }
+}
+
+/// The leakage that a file claims.
+fn claimed(file: &Path) -> anyhow::Result<Claim> {
+    let text = sottovoce_fault::file::read("claim", file, 1 << 30)?;
+    let losses = serde_json::from_slice(&text)
+        .map_err(|error| anyhow!("`claim` is {}: {error}; give a list of numbers", file.display()))?;
+    Ok(Claim::Given(losses))
 }
 
 /// What remedies are weighed by, and the claim is stated at.
@@ -106,6 +113,15 @@ pub(super) struct Weighing {
     pub(super) target: f64,
     /// Probability with which the epsilon that is stated beside the attack may fail.
     pub(super) delta: f64,
+}
+
+impl Weighing {
+    /// Of an experiment, with this target for relay noise.
+    pub(super) fn of(experiment: &experiment::Averaging, target: f64) -> Self {
+        let base = &experiment.graph.base;
+        let (weights, lazy) = (base.weights(), base.lazy.unwrap_or(0.0));
+        Self { weights, lazy, target, delta: experiment.target.delta }
+    }
 }
 
 /// Attacks, prints what was found and what could be done about it; a claim that fell is an error.

@@ -343,7 +343,6 @@ impl Promise {
             risk: self.risk.map_or_else(String::new, |risk| risk.to_string()),
             standing: self.standing.to_string(),
             not_covered: self.not_covered.clone(),
-            truth: String::new(),
         }
     }
 }

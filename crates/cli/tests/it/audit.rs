@@ -29,7 +29,8 @@ fn folder() -> TempDir {
     folder
 }
 
-const RING: &str = "audit reconstruct --graph ring.txt --lazy 0.3333333333333333 --steps 6 --observers 0";
+const RING: &str =
+    "audit reconstruct --graph ring.txt --lazy 0.3333333333333333 --steps 6 --observers 0 --sigma 1";
 
 fn json(folder: &Path, arguments: &str, code: i32) -> Value {
     let output = sottovoce(folder, arguments).arg("--json").assert().code(code).get_output().clone();
@@ -93,13 +94,16 @@ fn the_remedy_that_is_printed_is_one() {
 #[test]
 fn a_claim_that_understates_fails_with_exit_code_one() {
     let folder = folder();
-    let found = json(folder.path(), &format!("{RING} --claim published"), 1);
+    // What Muffliato's Theorem 1 prints of the peer opposite, and a list that is none.
+    std::fs::write(folder.path().join("claim.json"), "[0,1,1,1,1,1,0.0003,1,1,1,1,1]").unwrap();
+    std::fs::write(folder.path().join("none.json"), "{}").unwrap();
+    let claim = format!("{RING} --claim claim.json");
+    let found = json(folder.path(), &claim, 1);
     assert_eq!(found["verdict"], "understated");
-    let output =
-        sottovoce(folder.path(), &format!("{RING} --claim published")).assert().code(1).get_output().clone();
+    let output = sottovoce(folder.path(), &claim).assert().code(1).get_output().clone();
     let (text, note) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(text.contains("verdict: FAILED") && text.contains("at 95 %"), "{text}");
-    assert!(note.contains("the audit FAILED: the published loss does not stand"), "{note}");
+    assert!(note.contains("the audit FAILED: the given loss does not stand"), "{note}");
 }
 
 #[test]
@@ -172,10 +176,12 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
     refused("--graph ring.txt --steps 0 --observers 0", &["is 0", "at least 1"]);
     refused("--graph none.txt --steps 3 --observers 0", &["none.txt", "no such file"]);
     refused("--graph ring.txt --steps 3", &["--observers"]);
-    refused("--steps 3 --observers 0", &["--graph"]);
     refused("--peers 0 --protocol butterfly --observers 0", &["0"]);
     refused("--peers 8 --protocol butterfly --observers 0 --steps 2", &["`steps` is 2", "leave"]);
-    refused("--peers 8 --protocol butterfly --observers 0 --claim published", &["`claim` is published"]);
+    refused(
+        "--peers 8 --protocol butterfly --observers 0 --claim none.json",
+        &["`claim` is none.json", "check the name"],
+    );
     refused("--schedule pairs.json --protocol butterfly --observers 0", &["`protocol` is butterfly"]);
     refused("--schedule pairs.json --protocol accelerated --observers 0", &["`protocol` is accelerated"]);
     refused("--schedule pairs.json --observers 0 --steps 9", &["is 9", "5"]);

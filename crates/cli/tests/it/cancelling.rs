@@ -25,17 +25,17 @@ fn a_complete_graph_of_secrets_leaves_one_over_n() {
     let found = json(&line);
     let expected = 0.1 + 0.9 / (1.0 + 9.0 * 10.0);
     for peer in 0..10 {
-        assert!((number(&found, &format!("/exact/{peer}")) - expected).abs() < 1e-12);
+        assert!((number(&found, &format!("/leakage/{peer}")) - expected).abs() < 1e-12);
     }
     assert_eq!(found["guarantees"][0]["adversary"], "wire-tapper");
     assert_eq!(number(&found, "/cancelling/groups"), 1.0);
     let with = json(&format!("{line} --observers 2,5"));
-    assert!((number(&with, "/exact/0") - (1.0 / 8.0 + 7.0 / 8.0 / (1.0 + 9.0 * 8.0))).abs() < 1e-12);
+    assert!((number(&with, "/leakage/0") - (1.0 / 8.0 + 7.0 / 8.0 / (1.0 + 9.0 * 8.0))).abs() < 1e-12);
     assert_eq!(with["guarantees"][0]["adversary"], "wire-tapper-with");
     assert_eq!(with["guarantees"][0]["observers"], serde_json::json!([2, 5]));
     // No more than that for one who hears only its own messages.
     let peer = json(&line.replace("--wire-tapper", "--observers 2 --steps 2"));
-    assert!((0..10).all(|u| number(&peer, &format!("/exact/{u}")) <= expected + 0.02));
+    assert!((0..10).all(|u| number(&peer, &format!("/leakage/{u}")) <= expected + 0.02));
 }
 
 #[test]
@@ -75,7 +75,6 @@ fn bad_secrets_are_refused() {
     for kappa in ["-1", "1e7", "nan", "inf"] {
         refused(&format!("{line} --cancel {kappa}"), &["`cancel` is", "from 0 to 1e6"]);
     }
-    refused(&format!("{line} --cancel 2 --method published"), &["noise that cancels", "exact"]);
     refused(&format!("{line} --cancel 2 --observers 0,1,2,3,4,5"), &["observers"]);
     refused(&format!("{line} --cancel 2 --colluders 2 --observers 1"), &["`colluders` is 2", "observers"]);
     refused("run averaging --peers 8 --colluders 2 --no-report", &["`colluders` is 2", "--cancel"]);

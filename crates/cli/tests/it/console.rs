@@ -69,12 +69,15 @@ fn exit_codes_tell_bad_input_from_a_failing_machine_and_from_a_claim_that_fell()
     assert!(flat(&message).contains("check the device"));
     refused("graph inspect missing.txt", &["there is no such file"]);
     refused(&format!("graph inspect {}", folder.path().display()), &["it is a folder"]);
-    // The printed formula falls on a ring.
+    // A claim that somebody learns nothing falls on a ring.
     let ring = folder.path().join("ring.txt");
     let ring = ring.to_str().unwrap();
     sottovoce(&format!("graph generate --family ring --peers 12 --out {ring}")).assert().code(0);
+    let claim = folder.path().join("claim.json");
+    std::fs::write(&claim, "[0,1,1,1,1,1,0.01,1,1,1,1,1]").unwrap();
     let audit = format!(
-        "audit reconstruct --graph {ring} --lazy 0.333 --steps 6 --observers 0 --runs 500 --claim published"
+        "audit reconstruct --graph {ring} --lazy 0.333 --steps 6 --observers 0 --runs 500 --claim {}",
+        claim.display()
     );
     sottovoce(&audit).assert().code(1);
 }
@@ -130,20 +133,17 @@ fn tables_fit_a_hundred_columns_and_lists_of_peers_need_verbose() {
         }
     }
     for (arguments, list) in [
-        (
-            "account averaging --graph GRAPH --steps 2 --observers 0 --method exact",
-            "  peer                          exact",
-        ),
+        ("account averaging --graph GRAPH --steps 2 --observers 0", "  peer                        leakage"),
         (
             "account averaging --graph GRAPH --steps 2 --all-pairs",
             "  peer                        largest   to\n  0",
         ),
         (
             "account averaging --graph GRAPH --steps 2 --worst-coalition 2",
-            "  peer                           loss\n  0",
+            "  peer                        leakage\n  0",
         ),
-        ("account learning --graph GRAPH --iterations 2 --observers 0", "  peer                     ours"),
-        ("account walk --graph GRAPH --steps 9 --observers 1", "  peer              printed"),
+        ("account learning --graph GRAPH --iterations 2 --observers 0", "  peer                     leakage"),
+        ("account walk --graph GRAPH --steps 9 --observers 1", "  peer              to come"),
         (
             "audit reconstruct --graph GRAPH --steps 2 --observers 0 --runs 200",
             "  peer                     hops",
@@ -193,16 +193,8 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
     let (folder, graph) = graph();
     for (arguments, words) in [
         (
-            "account averaging --graph GRAPH --steps 2 --all-pairs --method exact",
-            ["--method", "cannot be used"],
-        ),
-        (
-            "account averaging --graph GRAPH --steps 2 --observers 0 --method published --relay-noise 0.1",
-            ["`relay-noise`", "know none"],
-        ),
-        (
-            "account averaging --graph GRAPH --steps 2 --observers 0 --method published --results published",
-            ["`results`", "exact"],
+            "account averaging --graph GRAPH --steps 2 --all-pairs --worst-coalition 2",
+            ["--worst-coalition", "cannot be used"],
         ),
         ("account averaging --graph missing.txt --steps 2 --observers 0 --delta 2", ["`delta` is 2", ""]),
         (
@@ -228,7 +220,7 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
         ("account learning --graph missing.txt --iterations 2 --observers 0 --delta 1", ["`delta` is 1", ""]),
         ("account mechanism --gaussian --noise-multiplier 1 --buckets 3", ["`buckets` is 3", "leave"]),
         ("account mechanism --laplace --scale 1 --contribution 3", ["`contribution` is 3", "discrete"]),
-        ("account walk --graph GRAPH --steps 3 --matrix --sender-known", ["--observers", ""]),
+        ("account walk --graph GRAPH --steps 3", ["--observers", ""]),
         ("plan averaging --peers 16 --target-worst 1 --lazy 0.5", ["--lazy", "cannot be used"]),
         ("plan averaging --peers 16 --target-worst 1 --weights uniform", ["--weights", "cannot be used"]),
         ("plan averaging --graph GRAPH --target-worst 1 --degree 3", ["--degree", "cannot be used"]),

@@ -289,7 +289,6 @@ fn descents_are_accounted_for() {
     let losses: Vec<f64> =
         found["ours"]["losses"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
     assert!(losses.iter().all(|loss| *loss <= 3.0 + 1e-6) && losses[0] == 0.0);
-    assert_eq!(found["published"]["standing"], "refuted");
     assert!(found["not_covered"].to_string().contains("read off the data"), "{found}");
     let butterfly = json("account learning --method butterfly --peers 16 --iterations 3 --observers 0");
     let mean: f64 = (1..16).map(|u| number(&butterfly, &format!("/ours/losses/{u}"))).sum::<f64>() / 15.0;
@@ -438,26 +437,12 @@ fn walks_to_come_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(&folder);
     let walk = format!("account walk --graph {graph} --steps 64 --observers 0");
-    let found = json(&format!("{walk} --sigma 4 --order 2 --contributions 4 --expected 400 --cap 6"));
+    let found = json(&format!("{walk} --sigma 4 --order 2 --expected 400 --cap 6"));
     // Never above six contributions without amplification: 2 * 6 / (2 * 16).
     for u in 1..16 {
         let bound = number(&found, &format!("/expected_loss_convex/{u}"));
         assert!(bound > 0.0 && bound <= 0.375 + 1e-12, "{u}: {bound}");
     }
-    let one = json(&walk);
-    assert!((number(&found, "/published/3") - 4.0 * number(&one, "/published/3")).abs() < 1e-12);
-    let known = json(&format!("{walk} --sender-known"));
-    assert!(number(&known, "/published/3") >= number(&one, "/published/3"));
-    let both = json(&format!("account walk --graph {graph} --steps 64 --observers 0,7"));
-    let seven = json(&format!("account walk --graph {graph} --steps 64 --observers 7"));
-    let sum = number(&one, "/published/3") + number(&seven, "/published/3");
-    assert!((number(&both, "/published/3") - sum).abs() < 1e-12);
-    // The printed loss is claimed only for enough noise.
-    refused(&format!("{walk} --sigma 1 --order 2"), &["`sigma` is 1", "at least 2"]);
-    let found = json(&format!("{walk} --sigma 1 --order 2 --expected 100 --cap 4"));
-    assert!(
-        found["published"].is_null() && found["published_refused"].as_str().unwrap().contains("at least 2")
-    );
 }
 
 /// The epsilon of the last statement, which is that of the peer who learns most where it is less than a wire-tapper's.

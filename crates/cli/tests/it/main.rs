@@ -33,6 +33,7 @@ mod plan;
 mod quickstart;
 mod rumor;
 mod rumor_pages;
+mod same_answer;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;

@@ -64,7 +64,7 @@ fn account(path: &Path, observers: &str) -> Option<BTreeMap<String, f64>> {
             *worst = f64::max(*worst, value);
         }
     }
-    for key in ["exact", "losses", "leakage", "wire_tapper"] {
+    for key in ["leakage", "losses", "wire_tapper"] {
         let numbers = document[key].as_array().into_iter().flatten().filter_map(Value::as_f64);
         all.insert(key.to_owned(), numbers.sum());
     }

@@ -67,9 +67,8 @@ fn every_message_fits() {
     let folder = folder();
     for command in [
         "",
-        "account averaging",
         "account mechanism",
-        "account averaging --graph GRAPH --steps 2 --observers 0 --method nonsense",
+        "account averaging --graph GRAPH --steps 2 --observers 0 --protocol nonsense",
         "account averaging --graph GRAPH --steps 2 --observers 9",
         "account averaging --graph GRAPH --steps 2 --observers 0 --sigma 0",
         "audit source --muting 0.1",

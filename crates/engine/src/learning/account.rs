@@ -31,9 +31,6 @@ pub struct Accounted {
     pub sigma: f64,
     /// What may be relied on.
     pub ours: DescentLoss,
-    /// As printed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub published: Option<DescentLoss>,
     /// To someone who sees every message.
     pub wire_tapper: DescentLoss,
     /// Guarantees, with their standing.
@@ -123,7 +120,6 @@ pub fn account_of(
         method: way.name(),
         rounds: way.rounds(run.peers),
         sigma,
-        published: way.published_to_observers(run, observers)?,
         ours: ours.leakage,
         wire_tapper: wire_tapper.leakage,
         statements,
@@ -155,14 +151,9 @@ impl Accounted {
 
     /// Losses of all peers.
     fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let printed = if self.published.is_some() { "printed" } else { "" };
-        writeln!(f, "  {:<24} {:<16}{printed}", "peer", "ours")?;
+        writeln!(f, "  {:<24} leakage", "peer")?;
         for (peer, loss) in self.ours.losses.iter().enumerate() {
-            let printed = self
-                .published
-                .as_ref()
-                .map_or_else(String::new, |published| round_up(published.losses[peer]));
-            writeln!(f, "  {} {:<16}{printed}", self.names.cell(peer, 24), round_up(*loss))?;
+            writeln!(f, "  {} {}", self.names.cell(peer, 24), round_up(*loss))?;
         }
         writeln!(f)
     }
@@ -189,13 +180,9 @@ impl fmt::Display for Accounted {
         if f.alternate() {
             self.list(f)?;
         }
-        let row = |loss: &DescentLoss| {
-            format!("mean {:<12} largest {:<12}", round_up(loss.mean()), round_up(loss.worst().1))
-        };
-        writeln!(f, "  ours:    {}\n           {}", row(&self.ours).trim_end(), self.ours.standing)?;
-        if let Some(published) = &self.published {
-            writeln!(f, "  printed: {}\n           {}", row(published).trim_end(), published.standing)?;
-        }
+        let Self { ours, .. } = self;
+        let (mean, largest) = (round_up(ours.mean()), round_up(ours.worst().1));
+        writeln!(f, "  mean {mean:<12} largest {largest}\n  {}", ours.standing)?;
         writeln!(f, "\nWhat is promised of the peer that loses most")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         crate::terms::not_covered(f, &self.not_covered)

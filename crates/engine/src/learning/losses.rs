@@ -46,17 +46,6 @@ impl Summary {
     }
 }
 
-/// What a method reveals.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UnitLosses {
-    /// As printed.
-    pub published: Option<Summary>,
-    /// Ours.
-    pub ours: Summary,
-    /// Of every peer to someone who sees every message (for the central method: who sees the result).
-    pub wire_tapper: f64,
-}
-
 /// What was revealed to peers, or will be, by a run of a certain seed: of all pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Revealed {
@@ -136,15 +125,6 @@ impl<'a> Question<'a> {
             network: settings.network.as_ref(),
             secrets: settings.secrets.as_ref(),
         }
-    }
-
-    /// Everything.
-    pub fn losses(&self) -> Result<UnitLosses> {
-        Ok(UnitLosses {
-            published: self.published()?,
-            ours: self.ours()?,
-            wire_tapper: self.iterations as f64 * self.share(),
-        })
     }
 
     /// The losses as printed, where a paper prints some.

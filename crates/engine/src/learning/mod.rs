@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Task (data, model, clipping) ─┐
-//! Method (gossip, butterfly, walk, local, central) ─┼─► UnitLosses ─► sigma (calibrate) ─► Session: step by step, gated by the budget
+//! Method (gossip, butterfly, walk, local, central) ─┼─► losses ─► sigma (calibrate) ─► Session: step by step, gated by the budget
 //! Mixing (graph) ───────────────┘                                                             │
 //!                                                                            guarantees, with their standing
 //! ```
@@ -37,7 +37,7 @@ pub mod weighted;
 pub use calibrate::{Against, Promise, Target};
 pub use job::{Choice, Job, Noise};
 pub use learned::Learned;
-pub use losses::{Summary, UnitLosses};
+pub use losses::Summary;
 pub use method::{Gossip, Method, Walk};
 pub use run::{Checkpoint, Run};
 pub use session::{Session, Settings, State};

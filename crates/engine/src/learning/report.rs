@@ -124,6 +124,5 @@ pub(super) fn line(guarantee: &Guarantee, delta: f64, names: &Names) -> Result<G
         risk: guarantee.loss.risk()?.to_string(),
         standing: guarantee.standing.to_string(),
         not_covered: guarantee.not_covered.clone(),
-        truth: String::new(),
     })
 }

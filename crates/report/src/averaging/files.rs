@@ -61,17 +61,13 @@ impl AveragingReport {
 
     /// Losses at the run's own cell, one line for each observer and peer.
     fn csv(&self) -> String {
-        let mut out = String::from("observer,peer,distance,loss,published\n");
+        let mut out = String::from("observer,peer,distance,loss\n");
         for (observer, losses) in self.chosen_cell().losses.iter().enumerate() {
             for (peer, loss) in losses.iter().enumerate().filter(|(peer, _)| *peer != observer) {
                 let distance = self.distances[observer][peer];
                 let distance = if distance == NO_PATH { String::new() } else { distance.to_string() };
-                let published = match self.has_published() {
-                    true => self.published[observer][peer].to_string(),
-                    false => String::new(),
-                };
                 let (from, to) = (self.cell_name(observer), self.cell_name(peer));
-                out += &format!("{from},{to},{distance},{},{published}\n", honest(*loss) as f32);
+                out += &format!("{from},{to},{distance},{}\n", honest(*loss) as f32);
             }
         }
         out

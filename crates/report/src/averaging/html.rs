@@ -43,20 +43,13 @@ impl AveragingReport {
                 &self.graph().embedded("graph"),
                 "Loss of each peer to the observer. Light is more."
             ),
-            shell::figure(&self.loss_by_distance().embedded("distance"), &self.distance_caption()),
+            shell::figure(
+                &self.loss_by_distance().embedded("distance"),
+                "Loss by distance from the observer."
+            ),
             shell::figure(&self.trade().embedded("trade"), ""),
             self.trade_text(),
         )
-    }
-
-    fn distance_caption(&self) -> String {
-        let steps = self.steps[self.chosen.1];
-        let mut caption =
-            format!("Loss by distance from the observer. The published formula is shown at {steps} steps.");
-        if self.clipped() {
-            caption.push_str(" Published numbers above 100 lie at the upper edge.");
-        }
-        caption
     }
 
     fn trade_text(&self) -> String {

@@ -45,8 +45,6 @@ pub struct AveragingReport {
     pub chosen: (usize, usize),
     /// Hops, `[observer][peer]`; `u16::MAX` where there is no path.
     pub distances: Vec<Vec<u16>>,
-    /// Losses by the published formula at the run's own steps, `[observer][peer]`; they may exceed 1. All NaN where there is no formula.
-    pub published: Vec<Vec<f64>>,
     /// Loss under a trusted aggregator.
     pub central: f64,
     /// Mean squared error by step, of several protocols or predictions.
@@ -56,7 +54,7 @@ pub struct AveragingReport {
     pub traded: Option<Traded>,
     /// What an attack found.
     pub attack: Attack,
-    /// What is promised of the run, and what was published about such runs and is wrong.
+    /// What is promised of the run.
     pub guarantees: Vec<GuaranteeLine>,
     /// Remarks below the page.
     pub notes: Vec<String>,
@@ -84,7 +82,7 @@ pub struct Cell {
     pub promised: Vec<Promised>,
 }
 
-/// What changes of a guarantee, or of a claim, with noise and steps.
+/// What changes of a guarantee with noise and steps.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Promised {
     /// What is promised.
@@ -95,14 +93,12 @@ pub struct Promised {
     pub loss: String,
     /// What an attacker can do with it.
     pub risk: String,
-    /// What is so instead, of a claim that is wrong.
-    pub truth: String,
 }
 
 impl From<&GuaranteeLine> for Promised {
     fn from(line: &GuaranteeLine) -> Self {
-        let GuaranteeLine { statement, adversary, loss, risk, truth, .. } = line.clone();
-        Self { statement, adversary, loss, risk, truth }
+        let GuaranteeLine { statement, adversary, loss, risk, .. } = line.clone();
+        Self { statement, adversary, loss, risk }
     }
 }
 
@@ -189,11 +185,6 @@ impl AveragingReport {
                 format!("must be {peers} by {peers}"),
             ),
             (
-                "published",
-                square(&self.published.iter().map(Vec::len).collect::<Vec<_>>()),
-                format!("must be {peers} by {peers}"),
-            ),
-            (
                 "promised",
                 self.promises_fit(),
                 "must have a line for each guarantee, and the run's own".into(),
@@ -217,11 +208,6 @@ impl AveragingReport {
         self.cells.iter().all(|cell| cell.promised.is_empty())
             || self.cells.iter().all(follows)
                 && self.cells.get(self.chosen_index()).is_some_and(|c| c.promised == own)
-    }
-
-    /// Whether there is a published formula for such runs at all.
-    fn has_published(&self) -> bool {
-        self.published.iter().flatten().any(|loss| loss.is_finite())
     }
 
     /// The name of a peer, as shown.

@@ -75,11 +75,9 @@ struct Data {
     observers: Vec<usize>,
     /// The value, its text and its colour for each code.
     losses: Vec<(f64, String, String)>,
-    published: Vec<(Option<f64>, String)>,
     cells: Vec<PackedCell>,
     /// Two bytes each, the larger first; all ones where there is no path.
     distance_rows: String,
-    published_rows: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,9 +86,8 @@ struct PackedCell {
     mean: String,
     worst: String,
     headline: String,
-    /// What changes of each guarantee, in the order of the table's columns; then of each claim.
+    /// What changes of each guarantee, in the order of the table's columns.
     guaranteed: Vec<[String; 4]>,
-    claimed: Vec<[String; 4]>,
     rows: String,
 }
 
@@ -99,7 +96,6 @@ impl AveragingReport {
     pub(super) fn data(&self) -> String {
         let observers = self.carried();
         let book = Book::new(self.cells.iter().flat_map(|c| c.losses.iter().flatten().map(|l| honest(*l))));
-        let published = Book::new(self.published.iter().flatten().copied());
         let shade = self.shade();
         let data = Data {
             peers: self.positions.len(),
@@ -109,13 +105,9 @@ impl AveragingReport {
             steps: self.steps.iter().map(usize::to_string).collect(),
             names: (0..self.positions.len()).map(|i| self.name(i)).collect(),
             losses: book.values.iter().map(|v| (*v, up(*v, 3), scale(shade.part(*v)).hex())).collect(),
-            published: published.values.iter().map(|v| (v.is_finite().then_some(*v), up(*v, 3))).collect(),
             cells: self.cells.iter().map(|c| self.pack_cell(c, &book, &observers)).collect(),
             distance_rows: pack(&observers, |o| {
                 self.distances[o].iter().flat_map(|d| d.to_be_bytes()).collect()
-            }),
-            published_rows: pack(&observers, |o| {
-                self.published[o].iter().map(|p| published.code(*p)).collect()
             }),
             observers,
         };
@@ -124,16 +116,13 @@ impl AveragingReport {
     }
 
     fn pack_cell(&self, cell: &Cell, book: &Book, observers: &[usize]) -> PackedCell {
-        let lines = || cell.promised.iter().zip(&self.guarantees);
-        let good = |p: &Promised| [&p.statement, &p.loss, &p.risk, &p.adversary].map(String::clone);
-        let bad = |p: &Promised| [&p.statement, &p.loss, &p.truth, &p.adversary].map(String::clone);
+        let line = |p: &Promised| [&p.statement, &p.loss, &p.risk, &p.adversary].map(String::clone);
         PackedCell {
             error: digits(cell.error, 3),
             mean: up(cell.mean, 3),
             worst: up(cell.worst_far, 3),
             headline: cell.headline.clone(),
-            guaranteed: lines().filter(|(_, line)| !line.is_claim()).map(|(p, _)| good(p)).collect(),
-            claimed: lines().filter(|(_, line)| line.is_claim()).map(|(p, _)| bad(p)).collect(),
+            guaranteed: cell.promised.iter().map(line).collect(),
             rows: pack(observers, |o| cell.losses[o].iter().map(|l| book.code(honest(*l))).collect()),
         }
     }

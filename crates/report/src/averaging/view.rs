@@ -15,9 +15,6 @@ use crate::scene::{Picture, Shape};
 use crate::text::up;
 use crate::ticks;
 
-/// Published numbers beyond this are drawn at the chart's upper edge.
-const HIGHEST: f64 = 100.0;
-
 /// The scale of losses: from a power of ten up to one, by the logarithm.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shade {
@@ -39,12 +36,6 @@ impl Shade {
         }
         ColourBar { title: "loss (local DP is 1)".into(), ticks }
     }
-}
-
-/// Losses of the peers at one distance.
-struct Ring {
-    ours: Vec<f64>,
-    published: Vec<f64>,
 }
 
 impl AveragingReport {
@@ -91,16 +82,15 @@ impl AveragingReport {
         format!("{name}, {distance}, loss {}", up(loss, 3))
     }
 
-    fn rings(&self, observer: usize) -> BTreeMap<u16, Ring> {
-        let mut rings: BTreeMap<u16, Ring> = BTreeMap::new();
+    /// Losses of the peers at each distance.
+    fn rings(&self, observer: usize) -> BTreeMap<u16, Vec<f64>> {
+        let mut rings: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
         let losses = &self.chosen_cell().losses[observer];
         for (peer, distance) in self.distances[observer].iter().enumerate() {
             if peer == observer || *distance == NO_PATH {
                 continue;
             }
-            let ring = rings.entry(*distance).or_insert(Ring { ours: Vec::new(), published: Vec::new() });
-            ring.ours.push(honest(losses[peer]));
-            ring.published.push(self.published[observer][peer]);
+            rings.entry(*distance).or_default().push(honest(losses[peer]));
         }
         rings
     }
@@ -111,40 +101,21 @@ impl AveragingReport {
         let far = f64::from(self.farthest().max(1));
         let ours = Series {
             name: "accounted here (mean, range)".into(),
-            points: rings.iter().map(|(d, r)| (f64::from(*d), mean(&r.ours))).collect(),
-            band: Some(rings.values().map(|r| range(&r.ours)).collect()),
-        };
-        let published = match self.has_published() {
-            true => {
-                let points = rings.iter().map(|(d, r)| (f64::from(*d), mean(&r.published))).collect();
-                named("published formula (mean)", points)
-            }
-            false => named("", Vec::new()),
+            points: rings.iter().map(|(d, r)| (f64::from(*d), mean(r))).collect(),
+            band: Some(rings.values().map(|r| range(r)).collect()),
         };
         let level = |name: &str, y: f64| named(name, vec![(0.5, y), (far + 0.5, y)]);
         let curves = vec![
             Curve { series: ours, mark: Mark::LineAndPoints, spread: Spread::Band },
-            Curve::marked(published),
             Curve::line(level("local DP", 1.0)),
             Curve::line(level("trusted aggregator", self.central)),
         ];
         let title = format!("Loss by distance from {}", self.name(self.observer));
         let x = Axis::whole("distance from the observer (hops)").range(0.5, far + 0.5);
-        let y = Axis::log10("loss (local DP is 1)").losses().range(self.shade().low, self.top());
+        let y = Axis::log10("loss (local DP is 1)").losses().range(self.shade().low, 2.0);
         let mut chart = Chart::new(title, x, y, curves);
         chart.size.1 = 400.0;
         chart.picture()
-    }
-
-    /// The upper end of the chart of losses: the next power of ten above all published numbers, within reason.
-    fn top(&self) -> f64 {
-        let largest = self.published.iter().flatten().copied().filter(|p| p.is_finite()).fold(1.0, f64::max);
-        if largest <= 1.0 { 2.0 } else { 10f64.powf(largest.log10().ceil()).min(HIGHEST) }
-    }
-
-    /// Whether some published number lies above the chart.
-    pub(super) fn clipped(&self) -> bool {
-        self.has_published() && self.published.iter().flatten().any(|p| p.is_nan() || *p > HIGHEST)
     }
 
     /// Mean squared error by step.

@@ -45,7 +45,7 @@ fn report(peers: usize) -> RumorReport {
         ],
         guarantees: vec![GuaranteeLine {
             statement: "<s>".into(),
-            standing: "published and refuted".into(),
+            standing: "conditional".into(),
             ..Default::default()
         }],
         notes: vec!["<note>".into()],
@@ -62,7 +62,7 @@ fn hostile_text_stays_text() {
     {
         assert!(page.contains(escaped), "{escaped}");
     }
-    assert!(page.contains("<span class=\"badge bad\">published and refuted</span>"));
+    assert!(page.contains("<span class=\"badge plain\">conditional</span>"));
 }
 
 #[test]

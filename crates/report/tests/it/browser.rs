@@ -44,7 +44,6 @@ fn report() -> AveragingReport {
         cells: (0..6).map(cell).collect(),
         chosen: (0, 1),
         distances: (0..PEERS).map(|a| (0..PEERS).map(|b| hops(a, b)).collect()).collect(),
-        published: (0..PEERS).map(|a| (0..PEERS).map(|b| f64::from(hops(a, b)) * 1.5).collect()).collect(),
         central: 0.05,
         errors: vec![Series { name: "run".into(), points: vec![(0.0, 1.0), (9.0, 0.1)], band: None }],
         headline: "Cell 1".into(),
@@ -110,7 +109,6 @@ fn choosing_an_observer(browser: &mut Browser) {
     browser.point("[data-node='8']");
     let tip = browser.value("document.getElementById('tip').textContent");
     assert!(tip.as_str().unwrap().contains("1 hop · loss 0.14"), "{tip}");
-    assert!(tip.as_str().unwrap().contains("published 1.50"), "{tip}");
     browser.value("document.querySelector('[data-node=\"3\"]').focus()");
     browser.press("Enter");
     assert_eq!(browser.value("document.body.dataset.observer"), "3");

@@ -81,7 +81,7 @@ impl Grid {
                 let known = if (i, j) == self.chosen { own.take() } else { None };
                 let pairs = match known {
                     Some(pairs) => pairs,
-                    None => Pairs::planned(&with(&ready.setting, relay_noise, steps))?,
+                    None => Pairs::planned(&with(&ready.setting, relay_noise, steps), &|_| ())?,
                 };
                 let (mean, worst_far) = (pairs.mean(), pairs.worst_far(hops));
                 points.push(Point { error: errors.at(ready, relay_noise, steps)?, mean, worst_far, pairs });

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! * [`walk`]: the same by tokens that walk;
-//! * [`question`]: losses towards named observers, exactly and as published;
+//! * `revealed.rs`: what is revealed, for flags, files and transcripts alike;
 //! * `run.rs`: one experiment, run and judged; `pairs.rs`: losses of all pairs; `grid.rs`: what other noises and steps would give; `trade.rs`: what hiding from everyone would cost; `masked.rs`: sums under masks; `page.rs`: the report.
 
 mod account;
@@ -15,18 +15,16 @@ mod grid;
 mod masked;
 mod page;
 mod pairs;
-pub mod question;
+mod revealed;
 mod run;
 mod trade;
 pub mod walk;
 mod words;
 
-pub use account::{Judgeable, Public, Revealed, reveal};
+pub use account::{Judgeable, Public};
 pub use masked::MaskedSums;
 pub use pairs::Pairs;
-pub use question::{
-    Accounted, Cancelled, Method, Promised, Question, Understatement, answer, check, exposed, promise, told,
-};
+pub use revealed::{Asked, Cancelled, Coalitions, Group, Revealed, reveal, told};
 pub(crate) use run::happens;
 pub use run::{Averaged, Coordinate, parts, run};
 pub use trade::Trade;

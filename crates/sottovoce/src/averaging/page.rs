@@ -10,7 +10,6 @@ use sottovoce_topology::Graph;
 use sottovoce_views::door::Source;
 use sottovoce_views::utility::Contraction;
 
-use super::account::FAR;
 use super::grid::{Grid, Point, left, with};
 use super::run::{ATTACKS, Averaged, Judged, Measured};
 use super::trade::Trade;
@@ -19,11 +18,9 @@ use crate::Result;
 use crate::names::Names;
 use crate::origin::graph_hash;
 
-const NOTES: [&str; 4] = [
+const NOTES: [&str; 3] = [
     "Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. They are exact \
      (docs/theorems/linear-views.md) and assume that peers follow the protocol and are merely curious.",
-    "The published formula (Muffliato, Theorem 1) adds up losses of messages that share their noise. It is refuted: without relay \
-     noise a peer's true loss can be 1 where the formula says next to nothing (docs/theorems/muffliato-refuted.md).",
     "The mean over pairs is a summary, and a guarantee for nobody.",
     super::STARRED,
 ];
@@ -105,10 +102,6 @@ pub(super) fn report(
     let (ready, n) = (run.ready, run.ready.peers());
     let chosen = &points[grid.chosen.0 * grid.steps.len() + grid.chosen.1];
     let graph = &ready.place.graph;
-    let published = match &run.views.printed {
-        Some(printed) => printed.chunks(n).map(<[f64]>::to_vec).collect(),
-        None => vec![vec![f64::NAN; n]; n],
-    };
     let report = AveragingReport {
         title: found.title.clone(),
         summary: found.summary.clone(),
@@ -122,7 +115,6 @@ pub(super) fn report(
         distances: (run.views.hops.iter())
             .map(|hops| hops.iter().map(|&hops| u16::try_from(hops).unwrap_or(u16::MAX)).collect())
             .collect(),
-        published,
         central: ready.sigma * ready.sigma / ((n * n) as f64 * chosen.error),
         errors: errors(run, measured)?,
         traded: found.trade.as_ref().map(Trade::traded),
@@ -192,17 +184,9 @@ fn errors(run: &Judged<'_>, measured: &Measured) -> Result<Vec<Series>> {
     Ok(all)
 }
 
-/// The lines of guarantees and claims; a claim that is wrong says what is so instead.
+/// The lines of guarantees.
 fn lines(all: &[(String, Guarantee)], delta: f64, graph: &Graph) -> Result<Vec<GuaranteeLine>> {
-    let mut lines = all
-        .iter()
-        .map(|(about, guarantee)| line(about, guarantee, delta, graph))
-        .collect::<Result<Vec<_>>>()?;
-    let far = lines.iter().find(|line| line.statement.starts_with(FAR)).map(|line| line.loss.clone());
-    for claim in lines.iter_mut().filter(|line| line.is_claim()) {
-        claim.truth = far.clone().unwrap_or_default();
-    }
-    Ok(lines)
+    all.iter().map(|(about, guarantee)| line(about, guarantee, delta, graph)).collect()
 }
 
 /// The grid for the page: losses, and what would be said and promised at each point of it.
@@ -249,7 +233,6 @@ fn line(about: &str, guarantee: &Guarantee, delta: f64, graph: &Graph) -> Result
         risk: guarantee.loss.risk()?.to_string(),
         standing: guarantee.standing.to_string(),
         not_covered,
-        truth: String::new(),
     })
 }
 

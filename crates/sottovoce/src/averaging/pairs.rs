@@ -15,14 +15,14 @@ pub struct Pairs {
 
 impl Pairs {
     /// As planned.
-    pub(super) fn planned(setting: &Setting) -> Result<Self> {
-        Ok(Self { leakages: setting.leakages(&|_| ())? })
+    pub(super) fn planned(setting: &Setting, done: &(dyn Fn(usize) + Sync)) -> Result<Self> {
+        Ok(Self { leakages: setting.leakages(done)? })
     }
 
     /// As a run happened.
-    pub(super) fn of(run: &impl Overheard<Learnt = Leakage>) -> Result<Self> {
-        let leakages = (0..run.peers()).map(|v| run.leakage(&[v])).collect::<Result<_, _>>()?;
-        Ok(Self { leakages })
+    pub(super) fn of(run: &impl Overheard<Learnt = Leakage>, done: &(dyn Fn(usize) + Sync)) -> Result<Self> {
+        let one = |v: usize| run.leakage(&[v]).inspect(|_| done(v + 1));
+        Ok(Self { leakages: (0..run.peers()).map(one).collect::<Result<_, _>>()? })
     }
 
     /// The mean over all pairs.

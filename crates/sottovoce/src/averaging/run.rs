@@ -90,9 +90,6 @@ pub struct Averaged {
     /// The same without relay noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_far_without_relay: Option<f64>,
-    /// The largest loss that the published formula gives peers at distance two or more (it knows no relay noise).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub worst_far_published: Option<f64>,
     /// Messages sent in the run shown.
     pub messages: u64,
     /// Peers that have a result.
@@ -261,7 +258,7 @@ impl<'a> Judged<'a> {
         // What is said of the run comes from its transcript, as it will be written.
         let file = transcript::Averaging::new(&experiment, seed, &public, transcript)?;
         let past = file.unjudged()?;
-        Ok(Self { ready, seed, outcome, file, views: Views::new(public, past)? })
+        Ok(Self { ready, seed, outcome, file, views: Views::new(public, past, &|_| ())? })
     }
 
     fn conclude(self, errors: &[f64], done: &impl Fn(&'static str)) -> Result<Averaged> {
@@ -308,7 +305,6 @@ impl<'a> Judged<'a> {
             mean_loss_without_relay: plain.map(|point| point.mean),
             worst_far: chosen.map(|point| point.worst_far),
             worst_far_without_relay: plain.map(|point| point.worst_far),
-            worst_far_published: self.views.printed.as_ref().map(|printed| self.worst_printed(printed)),
             messages: self.outcome.traffic.sent,
             finished: self.outcome.finals.iter().flatten().count(),
             virtual_seconds: self.outcome.duration.as_secs_f64(),
@@ -344,7 +340,7 @@ impl<'a> Judged<'a> {
                 .clone()
                 .unwrap_or_else(|| format!("Private averaging among {n} peers")),
         };
-        let local = self.views.local_epsilon()?;
+        let local = self.views.public.local()?;
         found.headline = words::headline(&found, &all, self.views.own.is_some(), local)?;
         found.summary = words::summary(&found, ready);
         if !points.is_empty() {
@@ -369,13 +365,6 @@ impl<'a> Judged<'a> {
             .zip(both)
             .map(|(name, (mean, estimate))| Coordinate { name: name.clone(), mean, estimate })
             .collect()
-    }
-
-    fn worst_printed(&self, printed: &[f64]) -> f64 {
-        let n = self.ready.peers();
-        let pairs = (0..n).flat_map(|v| (0..n).map(move |u| (v, u)));
-        let far = pairs.filter(|&(v, u)| self.views.hops[v][u] >= 2).map(|(v, u)| printed[v * n + u]);
-        far.fold(0.0, |most, loss| if loss > most { loss } else { most })
     }
 
     /// Mean squared error by step over many runs on a perfect network (gossip), or at the end.

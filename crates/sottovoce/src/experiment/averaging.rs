@@ -218,14 +218,14 @@ pub enum Against {
 #[cfg_attr(feature = "flags", derive(clap::Args))]
 #[cfg_attr(feature = "flags", command(next_help_heading = "Target"))]
 pub struct TargetSpec {
-    /// Epsilon that a peer's value may lose, where sigma is not given (default: 4).
+    /// Epsilon that a peer's value may lose, where sigma is not given (default: 4 towards someone who sees every message).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "EPS", value_parser = real, allow_negative_numbers = true))]
     pub epsilon: Option<f64>,
     /// Probability with which epsilons may fail.
     #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true))]
     pub delta: f64,
-    /// To whom, where the noise is to be found (default: worst-peer; with noise or masks that cancel wire-tapper).
+    /// To whom, where the noise is to be found (default: worst-peer; with noise or masks that cancel, or without --epsilon, wire-tapper).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_enum))]
     pub against: Option<Against>,
@@ -447,7 +447,9 @@ impl Averaging {
 
     /// Towards whom the target holds.
     pub fn against(&self) -> Against {
-        let usual = if self.noise.shares_secrets() { Against::WireTapper } else { Against::WorstPeer };
+        // Where nothing is asked for, what holds towards everybody, and takes no look at all pairs.
+        let everybody = self.noise.shares_secrets() || self.target.epsilon.is_none();
+        let usual = if everybody { Against::WireTapper } else { Against::WorstPeer };
         self.target.against.unwrap_or(usual)
     }
 

@@ -269,7 +269,6 @@ impl Survived {
             risk: Risk::of_pair(0.0, promise.delta).to_string(),
             standing: "proven".into(),
             not_covered: self.not_covered.clone(),
-            truth: String::new(),
         };
         let (rows, headline) = (self.rows(), format!("{}.", self.headline));
         let report = RumorReport {

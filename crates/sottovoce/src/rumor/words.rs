@@ -80,7 +80,6 @@ fn line(account: &Account, statement: &str, loss: String, delta: Option<f64>) ->
         risk: delta.map_or_else(String::new, |delta| Risk::of_pair(0.0, delta).to_string()),
         standing: account.standing.to_string(),
         not_covered: not_covered(account),
-        truth: String::new(),
     }
 }
 

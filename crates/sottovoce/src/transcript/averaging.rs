@@ -166,7 +166,7 @@ impl Averaging {
         public: &Public,
         transcript: AveragingTranscript,
     ) -> Result<Self> {
-        let Public { graph, setting, sigma, sensitivity, delta, observers, tapper: _, falling } = public;
+        let Public { graph, setting, sigma, sensitivity, delta, observers, falling, .. } = public;
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -233,6 +233,7 @@ impl Averaging {
             sensitivity: self.sensitivity,
             delta: self.delta,
             observers: self.observers.clone(),
+            colluders: experiment.adversary.colluders,
             falling: None,
         })
     }

@@ -11,7 +11,6 @@ use sottovoce_topology::schedule::Schedule;
 use super::Overheard;
 use crate::error::check_observers;
 use crate::exact::{self, Leakage, Results, WorstCoalition};
-use crate::published::{self, Formula};
 use crate::ring::{Masked, Masks};
 use crate::span::{Coupled, Rounds, Space, krylov};
 use crate::{Error, Result, cancelling, parallel};
@@ -69,26 +68,6 @@ impl Setting {
             _ if self.masks.is_some() => unknown("masks", "given".into(), "without masks"),
             Scheme::Gossip { mixing, rounds, .. } => exact::worst_coalition(mixing, size, *rounds, done),
             _ => unknown("worst-coalition", size.to_string(), "for gossip on a fixed graph"),
-        }
-    }
-
-    /// Losses as a paper prints them: refuted, and here for comparison. They know no relay noise.
-    pub fn published(&self, formula: Formula, observers: &[usize]) -> Result<Vec<f64>> {
-        match (&self.scheme, formula) {
-            (Scheme::Gossip { mixing, rounds, .. }, _) => {
-                published::gossip(formula, mixing, observers, *rounds)
-            }
-            (Scheme::Scheduled { schedule, rounds }, Formula::Theorem1) => {
-                published::scheduled(schedule, observers, *rounds)
-            }
-            (Scheme::Scheduled { .. }, Formula::Corrected) => {
-                let remedy = "the correction is printed for a fixed graph only; use exact";
-                Err(Error::parameter("method", "published-corrected", remedy))
-            }
-            (Scheme::Butterfly { .. } | Scheme::Coupled { .. }, _) => {
-                let remedy = "the formula is printed for gossip without a second value; claim the exact loss";
-                Err(Error::parameter("claim", "published", remedy))
-            }
         }
     }
 

@@ -20,9 +20,14 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account averaging", "account averaging --graph GRAPH --steps 2 --observers 0"),
     (
         "account averaging",
+        "account averaging --protocol walk --graph GRAPH --weights uniform --lazy 0.1 --steps 60 --sigma 1",
+    ),
+    ("account averaging", "account averaging --graph GRAPH --steps 2 --sigma 1"),
+    (
+        "account averaging",
         "account averaging --graph GRAPH --steps 2 --observers 0,1 --relay-noise 0.1 --results published",
     ),
-    ("account averaging", "account averaging --graph NAMED --steps 2 --observers b --method published"),
+    ("account averaging", "account averaging --graph NAMED --steps 2 --observers b"),
     ("account averaging", "account averaging --graph GRAPH --steps 2 --all-pairs"),
     ("account averaging", "account averaging --graph GRAPH --steps 2 --worst-coalition 2"),
     ("account averaging", "account averaging --schedule SCHEDULE --observers 0"),
@@ -66,8 +71,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "account learning",
         "account learning --peers 12 --fresh-graphs 2 --iterations 2 --heterogeneity 0.2 --observers 0",
     ),
-    ("account walk", "account walk --graph GRAPH --steps 9 --observers 1"),
-    ("account walk", "account walk --graph GRAPH --steps 4 --observers 1 --trajectory PATH --matrix"),
+    ("account walk", "account walk --graph GRAPH --steps 4 --observers 1 --trajectory PATH"),
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 8 --order 2 --expected 200"),
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 1 --order 8 --expected 50"),
     (

@@ -10,7 +10,6 @@ use sottovoce_privacy::{Adversary, Standing};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, optimisation_rounds};
-use sottovoce_views::descent::{DescentLoss, published as printed};
 use sottovoce_views::door::{Learning, account};
 use sottovoce_views::published::{self, Formula};
 
@@ -165,14 +164,6 @@ impl Way for Gossip {
             relay_noise: self.relay,
             iterations: run.iterations,
         })
-    }
-
-    fn published_to_observers(&self, run: &Question, observers: &[usize]) -> Result<Option<DescentLoss>> {
-        if self.relay > 0.0 || self.accelerated {
-            return Ok(None);
-        }
-        let mixings: Vec<&Mixing> = graphs(run.mixings)?.iter().collect();
-        Ok(Some(printed::theorem11(&mixings, observers, self.rounds, run.iterations)?))
     }
 
     fn cancels(&self) -> bool {

@@ -15,7 +15,6 @@ use sottovoce_protocol::Release;
 use sottovoce_protocol::averaging::Plan as _;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::descent::DescentLoss;
 use sottovoce_views::door::Learning;
 
 use super::calibrate::Currency;
@@ -124,11 +123,6 @@ pub trait Way {
     fn release(&self, settings: &Settings, sensitivity: f64) -> Release {
         let moved = settings.step * sensitivity;
         Release::gaussian(moved, settings.sigma * moved)
-    }
-
-    /// What observers learn as printed, where a paper prints it.
-    fn published_to_observers(&self, _run: &Question, _observers: &[usize]) -> Result<Option<DescentLoss>> {
-        Ok(None)
     }
 
     /// Rounds of averaging after each gradient step; none where nothing is averaged.
