@@ -28,6 +28,8 @@ pub struct Holding {
     pub function: Option<Shared>,
     /// Whether each record enters one example's gradient and no other, as its owner says: what it costs is told of one row on this word.
     pub one_by_one: bool,
+    /// Whether it is only read: a program is looked for then, and not started.
+    pub only_read: bool,
     /// Where that program is started.
     pub folder: PathBuf,
     /// What went wrong with it, for its owner alone.
@@ -110,7 +112,8 @@ impl Holding {
         let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
         let (label, data, numbers, file) = (label.to_owned(), named(file)?, numbers(file)?, file.to_owned());
         let (program, function, programs) = (None, None, Programs::default());
-        let (one_by_one, trouble, remark) = (false, Trouble::default(), Trouble::default());
+        let (one_by_one, only_read) = (false, false);
+        let (trouble, remark) = (Trouble::default(), Trouble::default());
         Ok(Self {
             label,
             data,
@@ -119,6 +122,7 @@ impl Holding {
             program,
             function,
             one_by_one,
+            only_read,
             folder,
             trouble,
             remark,

@@ -163,6 +163,11 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         &self.ledger
     }
 
+    /// The ledger, where nothing is to be done with it.
+    pub(crate) fn into_ledger(self) -> Ledger {
+        self.ledger
+    }
+
     /// Gives the ledger up between two steps, if another process waits for it: whether it did, and how long until that is to be looked at again.
     pub(crate) fn give_way(&mut self) -> (bool, Option<std::time::Duration>) {
         (self.ledger.give_way(), self.ledger.pause())

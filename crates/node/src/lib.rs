@@ -100,7 +100,7 @@ pub use part::{Course, Forecast, Holding, HostOf, Opened, Part, Priced, Role, St
 pub use place::{Budgets, Config, Place, Signatures, write_private};
 pub use recording::{Recorder, Recording};
 pub use replay::replay;
-pub use run::{Hand, Options, check, run, run_by};
+pub use run::{Bill, Hand, Options, Ready, check, run, run_by};
 pub use spent::{Exact, Set, Spending};
 pub use status::{Board, Neighbour, Phase, Spent, Status};
 pub use suggested::{Function, Shared as SharedFunction};

@@ -238,12 +238,9 @@ pub trait Part: Priced {
         Ok(Box::new(|_, _, _| Ok(())))
     }
 
-    /// Reads what a run would read of what is held, and sends nothing: what does not suit is refused as it would be then. Programs are not started.
+    /// Reads what a run would read of what is held, and sends nothing: what does not suit is refused as it would be then. Programs are looked for, and not started.
     fn read(&self, holding: &Holding) -> Result<()> {
-        if holding.program.is_some() || holding.function.is_some() {
-            return Ok(());
-        }
-        self.steps(holding).map(drop)
+        self.steps(&Holding { only_read: true, ..holding.clone() }).map(drop)
     }
 
     /// Draws noise ahead while nothing else is to be done, a little at a time; whether there may be more to draw.
@@ -270,6 +267,9 @@ pub trait Role: Priced {
     /// Reads what a run would read of what is held, and sends nothing.
     fn read(&self, holding: &Holding) -> Result<()>;
 
+    /// Takes up what the ledger has of a run that has begun, and sends nothing; the ledger comes back.
+    fn take_up(&self, ledger: Ledger, holding: &Holding) -> Result<Ledger>;
+
     /// Runs it to its end; what carries frames is opened once all that is held was read.
     fn run(self: Box<Self>, ledger: Ledger, holding: &Holding, open: Open<'_>) -> Result<Ended>;
 }
@@ -277,6 +277,10 @@ pub trait Role: Priced {
 impl<P: Part> Role for P {
     fn read(&self, holding: &Holding) -> Result<()> {
         Part::read(self, holding)
+    }
+
+    fn take_up(&self, ledger: Ledger, holding: &Holding) -> Result<Ledger> {
+        Ok(self.open(ledger, holding)?.0.into_ledger())
     }
 
     fn run(self: Box<Self>, ledger: Ledger, holding: &Holding, open: Open<'_>) -> Result<Ended> {

@@ -10,6 +10,7 @@
 //! What it answers is a suggestion (`suggested.rs`).
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -135,6 +136,34 @@ impl Drop for Program {
         self.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Refuses a program that is not there, or may not be executed; it is not started.
+pub(crate) fn found(command: &[String], folder: &Path) -> Result<()> {
+    let Some(name) = command.first() else {
+        return Err(Error::parameter("program", "empty", "name a program, with its arguments"));
+    };
+    // As the system looks for it: by its path from the folder that it is started in, or by its name in PATH.
+    let places = if Path::new(name).components().count() > 1 {
+        vec![PathBuf::new()]
+    } else {
+        std::env::var_os("PATH").iter().flat_map(std::env::split_paths).collect()
+    };
+    if places.iter().any(|place| is_program(&folder.join(place).join(name))) {
+        return Ok(());
+    }
+    Err(refused(&command.join(" "), "it cannot be started (there is no such program, or it may not be executed)"))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|known| known.is_file() && known.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file() || path.with_extension("exe").is_file()
 }
 
 fn refused(called: &str, what: &str) -> Error {

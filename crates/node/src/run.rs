@@ -16,7 +16,8 @@ use crate::page::Page;
 use crate::part::{Holding, Role};
 use crate::status::Board;
 use crate::{
-    Agreement, Config, Error, Function, Observer, Place, Recorder, Result, SharedFunction, Signatures,
+    Agreement, Allowed, Config, Cost, Error, Function, Ledger, Observer, Place, Recorder, Result,
+    SharedFunction, Signatures, Standing,
 };
 
 /// How a run is begun.
@@ -101,33 +102,15 @@ pub fn run_by(
             agreement.hash()?
         )));
     }
-    let (me, config) = (place.number(agreement)?, place.config()?);
-    let role = agreement.role_saying(me, options.say.as_deref())?;
-    let holding = Holding { function: hand.function.clone(), ..place.holding(&config)? };
-    let site = site(agreement, me, &config, role.as_ref())?;
     let run = agreement.hash()?;
-    let has_others = !place.under_way().is_empty();
+    let me = place.number(agreement)?;
+    let Ready { bill, holding, site, page } = Ready::of(place, agreement, options, hand)?;
+    let Bill { role, config, mut ledger, begun, budgets, then, .. } = bill;
+    then?;
     let _claim = place.claim(run)?;
-    let page = match config.page.map(Page::listen).transpose() {
-        Err(why) if has_others => {
-            tracing::warn!("this run has no page, another one of this node may have it: {why}");
-            None
-        }
-        listened => listened?,
-    };
-    let mut ledger = place.open_ledger()?;
-    let begun = ledger.runs()?.contains(&run);
-    let remedy = "this run has begun here already; run it without that to go on, or agree on a new one to say something";
-    require(!begun || options.say.is_none(), "say", options.say.as_deref().unwrap_or_default(), remedy)?;
     let record = |path: &PathBuf| Recorder::open(path, agreement, me, begun);
     let recorder = options.record.as_ref().map(record).transpose()?;
-    // What cannot be paid is said before anybody is called; what was begun is paid for.
     if !begun {
-        let known = ledger.budgets()?.into_iter().filter(|one| one.label == config.label);
-        let cost = role.cost(&known.map(|one| one.observer).collect::<Vec<_>>())?;
-        let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
-        let budgets: Vec<_> = role.observers().into_iter().map(budget).collect();
-        ledger.affords(&config.label, &budgets, &cost)?;
         ledger.hold_all(&holding, options.new_data_set)?;
         ledger.declare_all(&config.label, &budgets)?;
     }
@@ -167,11 +150,88 @@ pub fn run_by(
     ended
 }
 
-/// Asks all neighbours whether they are there, and what they have agreed to.
-pub fn check(place: &Place, agreement: &Agreement, patience: Duration) -> Result<Vec<Answered>> {
-    let (me, config) = (place.number(agreement)?, place.config()?);
-    let role = agreement.role(me)?;
-    crate::network::check(&place.read_key()?, &site(agreement, me, &config, role.as_ref())?, patience)
+/// What a run costs a node, and what its ledger says to that. Nothing is written.
+pub struct Bill {
+    /// Its part.
+    pub role: Box<dyn Role>,
+    /// What it holds, and what that may cost.
+    pub config: Config,
+    /// Its ledger.
+    pub ledger: Ledger,
+    /// Whether the run has begun here: then it is paid for.
+    pub begun: bool,
+    /// The budgets that the run needs.
+    pub budgets: Vec<(Observer, Allowed)>,
+    /// What it costs.
+    pub cost: Cost,
+    /// How all budgets stand once it is paid; or why it cannot be paid.
+    pub then: Result<Vec<Standing>>,
+}
+
+impl Bill {
+    /// The bill of what was agreed on, for a node that says this, where it says something.
+    pub fn of(place: &Place, agreement: &Agreement, say: Option<&str>) -> Result<Self> {
+        let (role, config, ledger) =
+            (place.role_saying(agreement, say)?, place.config()?, place.open_ledger()?);
+        let begun = ledger.runs()?.contains(&agreement.hash()?);
+        let remedy = "this run has begun here already; run it without that to go on, or agree on a new one to say something";
+        require(!begun || say.is_none(), "say", say.unwrap_or_default(), remedy)?;
+        let known = ledger.budgets()?;
+        let declared = known.iter().filter(|one| one.label == config.label).map(|one| one.observer.clone());
+        let cost = role.cost(&declared.collect::<Vec<_>>())?;
+        let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
+        let budgets: Vec<_> = role.observers().into_iter().map(budget).collect();
+        let then = if begun { Ok(known) } else { ledger.foresee(&config.label, &budgets, &cost) };
+        Ok(Self { role, config, ledger, begun, budgets, cost, then })
+    }
+}
+
+/// A node that may open the network: all was done that a run does before it, and nothing was written.
+pub struct Ready {
+    /// What the run costs.
+    pub bill: Bill,
+    /// What the node holds.
+    pub holding: Holding,
+    site: Site,
+    page: Option<Page>,
+}
+
+impl Ready {
+    /// Does all that a run does before it opens the network. What cannot be paid is in the [`Bill`]; whatever else a run would refuse is refused here.
+    pub fn of(place: &Place, agreement: &Agreement, options: &Options, hand: &Hand) -> Result<Self> {
+        let mut bill = Bill::of(place, agreement, options.say.as_deref())?;
+        let holding = Holding { function: hand.function.clone(), ..place.holding(&bill.config)? };
+        if bill.begun {
+            bill.ledger = bill.role.take_up(bill.ledger, &holding)?;
+        } else {
+            bill.ledger.may_hold(&holding, options.new_data_set)?;
+        }
+        bill.role.read(&holding)?;
+        let site = site(agreement, place.number(agreement)?, &bill.config, bill.role.as_ref())?;
+        site.check()?;
+        let has_others = !place.under_way().is_empty();
+        let page = match bill.config.page.map(Page::listen).transpose() {
+            Err(why) if has_others => {
+                tracing::warn!("this run has no page, another one of this node may have it: {why}");
+                None
+            }
+            listened => listened?,
+        };
+        Ok(Self { bill, holding, site, page })
+    }
+}
+
+/// Asks all neighbours whether they are there, and what they have agreed to; before that it refuses whatever a run would refuse.
+pub fn check(
+    place: &Place,
+    agreement: &Agreement,
+    options: &Options,
+    patience: Duration,
+) -> Result<Vec<Answered>> {
+    // (The ledger and the page are for others meanwhile.)
+    let Ready { bill: Bill { then, .. }, site, .. } = Ready::of(place, agreement, options, &Hand::default())?;
+    then?;
+    crate::network::check(&place.read_key()?, &site, patience)
 }
 
 /// Where a peer is, and who it speaks to.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::gradients::{Gradients, mean_of};
 use crate::holding::Trouble;
 use crate::part::Holding;
-use crate::program::Program;
+use crate::program::{Program, found};
 use crate::{Error, Result};
 
 /// Numbers, or what is wrong with them.
@@ -109,6 +109,19 @@ impl Ask for Called {
     }
 }
 
+/// Stands for whoever would be asked, where nothing is asked.
+struct Nobody;
+
+impl Ask for Nobody {
+    fn called(&self) -> String {
+        "nobody".to_owned()
+    }
+
+    fn ask(&mut self, _: usize, _: &[f64], _: Option<&[u32]>) -> Answer {
+        Err("it was not started".to_owned())
+    }
+}
+
 /// What is made of suggestions.
 struct Suggested {
     who: Box<dyn Ask>,
@@ -125,6 +138,11 @@ pub(crate) fn suggested(
     patience: Duration,
 ) -> Result<Option<Box<dyn Gradients>>> {
     let who: Box<dyn Ask> = match (&holding.function, &holding.program) {
+        (Some(_), _) if holding.only_read => Box::new(Nobody),
+        (None, Some(command)) if holding.only_read => {
+            found(command, &holding.folder)?;
+            Box::new(Nobody)
+        }
         (Some(Shared(function)), _) => {
             read(function.as_ref(), holding)?;
             Box::new(Called::start(Arc::clone(function), patience))

@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::{Agreement, Error, Place, Signatures, VERSION};
+use sottovoce_node::{Agreement, Error, Options, Place, Signatures, VERSION};
 
+use super::run::RunFailed;
 use super::agree;
 use crate::Global;
 
 /// Arguments of `node check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sottovoce node check ana mean.toml --wait 30\n\nOthers must be checking, too, or running. Exit code 4: somebody was not reached. 5: somebody has agreed to something else, or has not signed."
+    after_help = "Example:\n  sottovoce node check ana mean.toml --wait 30\n\nOthers must be checking, too, or running. It reads what the node holds, as a run would. Exit codes 2, 3 and 8: this node could not run it, for what a run would say. 4: somebody was not reached. 5: somebody has agreed to something else, or has not signed."
 )]
 pub(crate) struct Check {
     /// The node's folder.
@@ -24,6 +25,9 @@ pub(crate) struct Check {
     /// Try so long.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     wait: f64,
+    /// A data set with the same numbers as another one is another one all the same: other people's.
+    #[arg(long)]
+    new_data_set: bool,
 }
 
 /// What neighbours said.
@@ -61,7 +65,10 @@ struct Neighbour {
 impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ready = self.neighbours.iter().filter(|one| one.reached && one.differences.is_empty()).count();
-        writeln!(f, "{ready} of {} neighbours are ready\n", self.neighbours.len())?;
+        match &self.missing[..] {
+            [] => writeln!(f, "{ready} of {} neighbours are ready\n", self.neighbours.len())?,
+            missing => writeln!(f, "NOT READY: {} has not signed\n", missing.join(", "))?,
+        }
         writeln!(f, "  {:<16} {:<24} {:>10}  agreement", "neighbour", "address", "answer")?;
         for one in &self.neighbours {
             let answer = one.round_trip.map_or_else(|| "none".to_owned(), |time| format!("{time:.2} ms"));
@@ -71,9 +78,6 @@ impl fmt::Display for Checked {
                 (all, None) => format!("differs in {} fields", all.len()),
             };
             writeln!(f, "  {:<16} {:<24} {answer:>10}  {agreed}", one.name, one.address)?;
-        }
-        if !self.missing.is_empty() {
-            writeln!(f, "\n  not signed yet: {}", self.missing.join(", "))?;
         }
         for one in &self.neighbours {
             for difference in &one.differences {
@@ -91,8 +95,9 @@ impl Check {
             .ok_or_else(|| anyhow::anyhow!("`wait` is {}: give seconds, from 0 to 1e9", self.wait))?;
         let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
         let missing = agreement.unsigned(&Signatures::read(&agree::signatures(&self.file))?.all())?;
-        place.role(&agreement)?.read(&place.holding(&place.config()?)?)?;
-        let answers = sottovoce_node::check(&place, &agreement, patience)?;
+        let options = Options { new_data_set: self.new_data_set, ..Options::default() };
+        let answers = sottovoce_node::check(&place, &agreement, &options, patience)
+            .map_err(|error| RunFailed::new(error, &place, &agreement))?;
         let neighbour = |one: sottovoce_node::network::Answered| {
             let member = &agreement.peers[one.peer];
             let spoken = one.version.filter(|&version| version != VERSION);

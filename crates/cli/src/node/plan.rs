@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::{Agreement, Error, Forecast, Observer, Place, Signatures};
+use sottovoce_node::{
+    Agreement, Bill, Error, Forecast, Hand, Observer, Options, Place, Ready, Signatures,
+};
 
 use super::{agree, up};
 use crate::Global;
@@ -210,26 +212,19 @@ impl Planned {
         signed: &Signatures,
         (say, held): (Option<&str>, Held),
     ) -> anyhow::Result<Self> {
-        let part = place.role_saying(agreement, say)?;
-        let config = place.config()?;
-        let ledger = place.open_ledger()?;
-        let mut remark = None;
-        if let Held::Read { new_data_set } = held {
-            let holding = place.holding(&config)?;
-            ledger.may_hold(&holding, new_data_set)?;
-            part.read(&holding)?;
-            remark = holding.remark.told();
-        }
+        let (bill, remark) = match held {
+            Held::Read { new_data_set } => {
+                let options =
+                    Options { say: say.map(str::to_owned), new_data_set, ..Options::default() };
+                let ready = Ready::of(place, agreement, &options, &Hand::default())?;
+                (ready.bill, ready.holding.remark.told())
+            }
+            Held::Later => (Bill::of(place, agreement, say)?, None),
+        };
+        let Bill { role: part, config, ledger, begun, cost, then, .. } = bill;
         let (roster, names) = (agreement.roster()?, agreement.names());
-        let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
-        let budgets: Vec<_> = part.observers().into_iter().map(budget).collect();
         let spent = ledger.budgets()?;
-        let known = spent.iter().filter(|one| one.label == config.label).map(|one| one.observer.clone());
-        let cost = part.cost(&known.collect::<Vec<_>>())?;
-        // What has begun is paid for.
-        let begun = ledger.runs()?.contains(&agreement.hash()?);
-        let foreseen = if begun { Ok(spent.clone()) } else { ledger.foresee(&config.label, &budgets, &cost) };
-        let (then, refused) = match foreseen {
+        let (then, refused) = match then {
             Ok(then) => (then, None),
             Err(error @ (Error::Overspent { .. } | Error::Parameter(_))) => (Vec::new(), Some(error)),
             Err(error) => return Err(error.into()),

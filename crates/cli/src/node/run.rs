@@ -112,7 +112,7 @@ impl fmt::Display for RunFailed {
 impl std::error::Error for RunFailed {}
 
 impl RunFailed {
-    fn new(error: Error, place: &Place, agreement: &Agreement) -> Self {
+    pub(super) fn new(error: Error, place: &Place, agreement: &Agreement) -> Self {
         let spent = || {
             let (label, roster, names) = (place.config()?.label, agreement.roster()?, agreement.names());
             let all = place.look_at_ledger()?.budgets()?.into_iter().filter(|one| one.label == label);

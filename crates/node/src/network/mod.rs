@@ -75,7 +75,8 @@ pub struct Site {
 
 impl Site {
     /// Refuses what can never work: a neighbour without an address is not tried for ever.
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
+        self.relay_mode()?;
         for &peer in &self.neighbours {
             let address = &self.addresses[peer];
             let port = address.rsplit_once(':').and_then(|(host, port)| {
@@ -87,6 +88,14 @@ impl Site {
             crate::error::require(found, "address", address, remedy)?;
         }
         Ok(())
+    }
+
+    fn relay_mode(&self) -> Result<RelayMode> {
+        let Some(url) = &self.relay else { return Ok(RelayMode::Disabled) };
+        let parsed: std::result::Result<iroh::RelayUrl, _> = url.parse();
+        let known = parsed.ok().filter(|url| matches!(url.scheme(), "https" | "http") && url.has_host());
+        let known = known.ok_or_else(|| Error::parameter("relay", url, "give an https URL"))?;
+        Ok(RelayMode::custom([known]))
     }
 
     fn number(&self, id: &EndpointId) -> Option<Peer> {
@@ -161,18 +170,11 @@ async fn endpoint(key: &Key, place: &Site) -> Result<Endpoint> {
         .receive_window(VarInt::from_u32(window::LEAST))
         .send_window(u64::from(window::MOST))
         .build();
-    let relay = match &place.relay {
-        None => RelayMode::Disabled,
-        Some(url) => {
-            let wrong = |_| Error::parameter("relay", url, "give an https URL");
-            RelayMode::custom([url.parse().map_err(wrong)?])
-        }
-    };
     let known = place.neighbours.iter().map(|&peer| place.roster[peer].0).collect();
     let builder = Endpoint::builder(presets::Minimal)
         .secret_key(SecretKey::from_bytes(key.bytes()))
         .alpns(vec![RUN.to_vec(), CHECK.to_vec()])
-        .relay_mode(relay)
+        .relay_mode(place.relay_mode()?)
         .transport_config(transport)
         .hooks(Door { known, turned_away: Quiet::default() })
         .clear_ip_transports()
