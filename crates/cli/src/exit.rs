@@ -30,7 +30,7 @@ pub(crate) struct Failure {
 /// Why a command came to nothing.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Told {
-    /// A word that does not change: `bad-input`, `storage`, `claim-fell`; of nodes also `budget`, `busy`, `run-again`, `old-ledger`, `disagreement`, `over-for-good`,
+    /// A word that does not change: `bad-input`, `storage`, `claim-fell`; of nodes also `budget`, `busy`, `run-again`, `runs-twice`, `old-ledger`, `disagreement`, `over-for-good`,
     /// `no-result`, `damaged-ledger`, `elsewhere`.
     kind: &'static str,
     /// What the program exits with.
@@ -94,7 +94,8 @@ fn of_node(error: &anyhow::Error, mut told: Told) -> Told {
     told.spent = run.and_then(|run| run.spent.clone());
     if let Some(error) = run.map(|run| &run.error).or_else(|| error.downcast_ref()) {
         (told.kind, told.next) = (error.kind(), error.next_step());
-        (told.peers, told.round) = (error.peers().to_vec(), error.round());
+        let peers = run.map_or_else(|| error.peers(), |run| &run.peers);
+        (told.peers, told.round) = (peers.to_vec(), error.round());
     }
     told
 }

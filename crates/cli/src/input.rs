@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
 use sottovoce::deep;
 use sottovoce::experiment::PersonalTask;
+use sottovoce_fault::file;
 
 thread_local! {
     /// SHA-256 of the files that a command has read, by their key in JSON documents.
@@ -87,12 +87,10 @@ pub(crate) fn text(key: &'static str, field: &str, path: &Path) -> anyhow::Resul
 }
 
 /// Opens the file that an option names.
-pub(crate) fn open(field: &str, path: &Path) -> anyhow::Result<File> {
+fn open(field: &str, path: &Path) -> anyhow::Result<impl Read> {
     let shown = path.display();
-    if path.is_dir() {
-        return Err(anyhow!("`{field}` is {shown}: it is a folder; give a file in it"));
-    }
-    File::open(path).map_err(|error| match error.kind() {
+    file::open(path, file::MOST).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => anyhow!("`{field}` is {shown}: {error}"),
         io::ErrorKind::NotFound => anyhow!("`{field}` is {shown}: there is no such file; check the name"),
         _ => anyhow::Error::from(error).context(format!(
             "`{field}` is {shown}: it cannot be opened; check the name and the permissions"
@@ -107,7 +105,7 @@ fn hash(key: &'static str, path: &Path) -> io::Result<()> {
 }
 
 fn of_file(path: &Path) -> io::Result<Sha256> {
-    let mut reader = File::open(path)?;
+    let mut reader = file::open(path, file::MOST)?;
     let mut hashing = Hashing { reader: &mut reader, hash: Sha256::new(), failed: None };
     io::copy(&mut hashing, &mut io::sink())?;
     Ok(hashing.hash)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use sottovoce_fault::file;
 
 use crate::Global;
 use crate::account::unused;
@@ -17,8 +18,7 @@ struct Head {
 
 /// Whether a node wrote this file. What cannot be read is left to whoever reads it.
 pub(crate) fn is(path: &Path) -> bool {
-    sottovoce_fault::file::read("file", path, u64::MAX)
-        .is_ok_and(|text| serde_json::from_slice::<Head>(&text).is_ok())
+    file::whole(path, file::MOST).is_ok_and(|text| serde_json::from_slice::<Head>(&text).is_ok())
 }
 
 /// What a node's run revealed.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde_json::Value;
 use sottovoce::experiment::Experiment;
+use sottovoce_fault::file;
 
 /// Names under which runs keep what they print with --json.
 pub(crate) const RESULTS: [&str; 5] =
@@ -39,11 +40,10 @@ impl Run {
                 RESULTS.join(", ")
             );
         };
-        let text =
-            std::fs::read_to_string(&path).with_context(|| format!("`folder` is {}", folder.display()))?;
+        let text = file::text("folder", &path, file::MOST)?;
         let results: Value = serde_json::from_str(&text)
             .with_context(|| format!("{} is damaged; run again", path.display()))?;
-        let experiment = match std::fs::read_to_string(folder.join(crate::run::EXPERIMENT)) {
+        let experiment = match file::text("folder", &folder.join(crate::run::EXPERIMENT), file::MOST) {
             Ok(text) => serde_json::to_value(Experiment::parse(&text)?)?,
             Err(_) => Value::Null,
         };

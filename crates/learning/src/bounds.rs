@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
+use sottovoce_fault::file;
 
 use crate::{Error, Result, Table, require};
 
@@ -116,8 +117,7 @@ fn some(names: &[impl AsRef<str>]) -> String {
 /// A file of ranges: JSON, or lines `column,low,high`.
 fn read(path: &Path) -> Result<Vec<(String, (f64, f64))>> {
     let refused = |remedy: String| Error::parameter("bounds", path.display(), remedy);
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| refused(format!("it cannot be read ({error}); check the name")))?;
+    let text = file::text("bounds", path, file::MOST)?;
     let text = text.trim_start_matches('\u{feff}');
     let ranges = if text.trim_start().starts_with(['{', '[']) { json(text) } else { lines(text) };
     match ranges.map_err(|error| refused(error.to_string()))? {

@@ -127,6 +127,16 @@ pub struct Allowed {
 }
 
 impl Allowed {
+    /// The fields in which two budgets differ, as the one has them and as the other.
+    pub(crate) fn against(&self, other: &Self) -> (String, String) {
+        let fields = |one: &Self| [("epsilon", one.epsilon), ("delta", one.delta), ("chances", one.chances)];
+        let both = fields(self).into_iter().zip(fields(other)).filter(|(a, b)| a.1 != b.1);
+        let told =
+            |(name, value): (&str, f64)| format!("{name} {}", sottovoce_fault::brief(value.to_string()));
+        let (here, there): (Vec<_>, Vec<_>) = both.map(|(a, b)| (told(a), told(b))).unzip();
+        (here.join(", "), there.join(", "))
+    }
+
     /// The order at which most concentrated loss is affordable.
     fn budget(&self) -> Result<Budget> {
         let orders = (0..=400).map(|place| 1.0 + 10f64.powf(f64::from(place) / 50.0 - 3.0));
@@ -255,11 +265,14 @@ impl Account {
                 let percent = |share: f64| up(100.0 * share, 2);
                 let capacity = self.filter.spent() + self.filter.remaining();
                 let left = percent((self.filter.remaining() / capacity).clamp(0.0, 1.0));
+                let Allowed { epsilon, delta, .. } = self.allowed;
+                let asked = loss.epsilon(delta).map_or(f64::INFINITY, |asked| asked.upper);
+                let share = percent(self.filter.price(loss) / capacity);
                 return Err((
-                    format!("{} % of the budget", percent(self.filter.price(loss) / capacity)),
+                    format!("epsilon {}, which is {share} % of the budget", up(asked, 4)),
                     format!(
-                        "{left} % of it (epsilon {} at delta {:e} in all)",
-                        self.allowed.epsilon, self.allowed.delta
+                        "{left} % of it (epsilon {} was spent of {epsilon}, at delta {delta:e})",
+                        up(self.epsilon(), 4)
                     ),
                 ));
             }

@@ -356,18 +356,17 @@ pub(crate) fn differ(here: &str, there: &str, run: Hash, by: &str) -> Option<Err
     }
     let both = (toml::from_str::<toml::Value>(here), toml::from_str::<toml::Value>(there));
     let (Ok(here), Ok(there)) = both else {
-        return Some(Error::Disagreement(format!(
-            "`agreement` of {by} is unreadable: run the same program everywhere"
-        )));
+        let why = format!("`agreement` of {by} is unreadable: run the same program everywhere");
+        return Some(Error::disagreement(why, &[by.to_owned()]));
     };
     let mut all = Vec::new();
     compare("", Some(&here), Some(&there), &mut all);
     let shown = all.len().min(4); // whole numbers
     let more = if all.len() > shown { format!(", and {} more", all.len() - shown) } else { String::new() };
-    Some(Error::Disagreement(format!(
-        "{by} has agreed to something else: {}{more}; sign the same text everywhere",
-        all[..shown].join("; ")
-    )))
+    let differences = all[..shown].join("; ");
+    let why =
+        format!("{by} has agreed to something else: {differences}{more}; sign the same text everywhere");
+    Some(Error::disagreement(why, &[by.to_owned()]))
 }
 
 /// Goes down two trees together.

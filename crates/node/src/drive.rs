@@ -114,18 +114,21 @@ impl Ended {
             Stands::Elsewhere | Stands::Going { .. } => Err(Error::NoResult(format!(
                 "the agreed time is over, and nobody has signed that it has the result: a token may be lost.{own} What was sent stays paid for; ask the others, or agree on a new run"
             ))),
-            Stands::Halted { round, .. } => {
-                let unknown = || format!("round {round} ended, and it is not known without whom");
-                let why = self.cause.as_ref().map_or_else(unknown, |cause| cause.told(names));
-                Err(Error::Over {
-                    why: format!(
-                        "the run is over without a result: {why}.{own} What was sent stays paid for, and reveals no more than the plan says; agree on a new run"
-                    ),
-                    peers: self.cause.iter().flat_map(|cause| called(&cause.silent, names)).collect(),
-                    round: Some(self.cause.as_ref().map_or(*round as u64, |cause| cause.round)),
-                })
-            }
+            Stands::Halted { round, .. } => Err(over(self.cause.as_ref(), *round as u64, &own, names)),
         }
+    }
+}
+
+/// That a run is over without a result, in this round if no cause of it is known. Peers by these names.
+fn over(cause: Option<&Cause>, round: u64, own: &str, names: &[String]) -> Error {
+    let unknown = || format!("round {round} ended, and it is not known without whom");
+    let why = cause.map_or_else(unknown, |cause| cause.told(names));
+    Error::Over {
+        why: format!(
+            "the run is over without a result: {why}.{own} What was sent stays paid for, and reveals no more than the plan says; agree on a new run"
+        ),
+        peers: cause.iter().flat_map(|cause| called(&cause.silent, names)).collect(),
+        round: Some(cause.map_or(round, |cause| cause.round)),
     }
 }
 
@@ -195,6 +198,7 @@ impl Driver {
             others: BTreeMap::new(),
             done: BTreeSet::new(),
             over: false,
+            returned: false,
             postponed: 0,
             signed: None,
             stood_still: None,
@@ -204,6 +208,7 @@ impl Driver {
         running.alarm(running.driver.pace.answer, Alarm::Again);
         if running.host.has_begun() {
             running.lasts();
+            running.returned = !matches!(running.part.stands(running.host.machine())?, Stands::Going { .. });
         }
         running.obey(dues)?;
         let ended = running.run().and_then(|stands| {
@@ -258,6 +263,8 @@ struct Running<P: Part> {
     done: BTreeSet<Peer>,
     /// Whether the agreed time is over.
     over: bool,
+    /// Whether it had ended here before this process: neighbours who were cut off may come to hear of it.
+    returned: bool,
     /// How often a timer was put off because this process had stood still.
     postponed: u32,
     /// When everybody's numbers were signed.
@@ -319,11 +326,13 @@ impl<P: Part> Running<P> {
         }
     }
 
-    /// Stays until neighbours hold all that was said to them, or a round's time has passed without any of it being answered.
+    /// Stays until neighbours hold all that was said to them, or a round's time has passed without any of it being answered. Where it had ended before, it stays as well until every
+    /// neighbour was met: who was cut off hears from the notices that it is over, or from a greeting that its ledger is an older one.
     fn linger(mut self, stands: Stands, took: Duration) -> Result<Ended> {
         let mut before = self.host.unanswered()?;
         let mut until = Instant::now() + self.patience();
-        while !before.is_empty() && self.stays(until)? {
+        let told = |run: &Self| !run.returned || run.host.absent().is_empty();
+        while !(before.is_empty() && told(&self)) && self.stays(until)? {
             let now = self.host.unanswered()?;
             if before.iter().any(|one| !now.contains(one)) {
                 until = Instant::now() + self.patience();
@@ -349,7 +358,13 @@ impl<P: Part> Running<P> {
     /// What happens after the result. Others may do what they like by now, and its user may stop it: that ends the waiting, and takes nothing back.
     fn stays(&mut self, until: Instant) -> Result<bool> {
         match self.next(Some(until)) {
-            Err(why @ (Error::Halted { .. } | Error::Disagreement(_) | Error::RunsTwice)) => {
+            Err(
+                why @ (Error::Halted { .. }
+                | Error::Disagreement { .. }
+                | Error::SaidTwice(_)
+                | Error::RunsTwice
+                | Error::Over { .. }),
+            ) => {
                 tracing::warn!("the run is over here, and others are waited for no longer: {why}");
                 Ok(false)
             }
@@ -437,7 +452,7 @@ impl<P: Part> Running<P> {
         let why = format!(
             "{why}; what was said is stored, and nothing is said in another way: run it again to go on"
         );
-        Error::Halted { why, peers: self.driver.board.list(peers) }
+        Error::Halted { why, peers: self.driver.board.list(peers), begun: false }
     }
 
     /// Pays, and begins, as soon as everybody is there.
@@ -495,6 +510,11 @@ impl<P: Part> Running<P> {
         };
         if news.twin {
             return Err(Error::RunsTwice);
+        }
+        // Who was cut off has to meet everybody to go on, and somebody has ended it: the others have a round to come.
+        let ended = news.notices.iter().any(|notice| matches!(notice.says, Says::Silent { .. }));
+        if ended && self.host.has_begun() && !self.host.is_ready() {
+            self.alarm(self.patience(), Alarm::Meeting);
         }
         // What was signed here is new to the one who handed something over, too.
         let me = self.host.ledger().name();
@@ -608,9 +628,10 @@ impl<P: Part> Running<P> {
                 }
                 Ok(_) => {}
                 Err(_) => {
-                    return Err(Error::Disagreement(format!(
+                    let why = format!(
                         "`agreement` is another one at {name}: compare the two with `node agree diff`"
-                    )));
+                    );
+                    return Err(Error::disagreement(why, &[name]));
                 }
             }
         }
@@ -675,6 +696,18 @@ impl<P: Part> Running<P> {
     /// Who has not shown that it is there, or is there and cannot be reached.
     fn who_did_not_come(&self) -> Error {
         let names = |peers: &[Peer]| self.driver.board.names_of(peers);
+        let cause = self.bulletin.cause().filter(|_| self.host.has_begun());
+        if let Some(cause) = cause {
+            return over(Some(&cause), cause.round, "", &self.driver.board.names());
+        }
+        if self.host.has_begun() {
+            let absent = self.host.absent();
+            let why = format!(
+                "{} did not come in time. The run had begun here, and the others may have ended it since: ask one of them for `node status`. What was said is stored, and nothing is said in another way; if the run goes on there, run it again",
+                names(&absent)
+            );
+            return Error::Halted { why, peers: self.driver.board.list(&absent), begun: true };
+        }
         match (&self.bulletin.absent()[..], &self.host.absent()[..]) {
             ([], unreached) => {
                 let why = format!("{} cannot be reached from here, and others can", names(unreached));

@@ -35,11 +35,13 @@ pub enum Error {
     Views(#[from] sottovoce_views::Error),
     /// The budget does not allow it. Nothing was spent, and nothing sent.
     #[error(
-        "`budget` towards {observer}, data set `{label}`: this run takes {asked}, and {left} is left; agree on more noise, or use another data set. Nothing was sent"
+        "`budget` towards {who}, data set `{label}`: this run takes {asked}, and {left} is left; agree on more noise, or use another data set. Nothing was sent"
     )]
     Overspent {
-        /// Towards whom.
+        /// Towards whom ...
         observer: Observer,
+        /// ... as people call it.
+        who: String,
         /// Of which data set.
         label: String,
         /// What it would cost, in the budget's own words.
@@ -61,12 +63,20 @@ pub enum Error {
     /// This node's key is in use by another process, here or elsewhere.
     #[error("this node's key runs in another process as well, on this machine or another")]
     RunsTwice,
+    /// A peer's key is in use by two processes: it has signed one message in two ways.
+    #[error("{0}")]
+    SaidTwice(String),
     /// Others have seen more of this peer than its ledger holds.
     #[error("{0}")]
     Doubted(String),
     /// Peers do not agree, or one of them says different things to different peers.
-    #[error("{0}")]
-    Disagreement(String),
+    #[error("{why}")]
+    Disagreement {
+        /// About what.
+        why: String,
+        /// Peers whom it is about, by name.
+        peers: Vec<String>,
+    },
     /// A neighbour runs something else.
     #[error(
         "`agreement` is {here:?} here and {there:?} at peer {by:?}: compare the two with `node agree diff`"
@@ -89,6 +99,8 @@ pub enum Error {
         why: String,
         /// Peers who were waited for in vain, by name.
         peers: Vec<String>,
+        /// Whether the others may have ended it meanwhile: it had begun here, and nobody of them was heard since.
+        begun: bool,
     },
     /// The run is over for good, here and elsewhere, and has no result. What was paid stays paid.
     #[error("{why}")]
@@ -124,6 +136,49 @@ pub enum Error {
 sottovoce_fault::names_parameters!(Error, Privacy, Experiment, Topology, Scheme, Views);
 
 impl Error {
+    /// Peers do not agree.
+    pub fn disagreement(why: impl Into<String>, peers: &[String]) -> Self {
+        Self::Disagreement { why: why.into(), peers: peers.to_vec() }
+    }
+
+    /// The same with peers by these names in the place of their keys; and the names of all peers that it is about.
+    pub fn named(mut self, roster: &[Name], names: &[String]) -> (Self, Vec<String>) {
+        let mut peers = self.peers().to_vec();
+        let mut name = |text: &mut String| {
+            for (key, name) in roster.iter().zip(names) {
+                let by_key = format!("peer {key:?}");
+                if text.contains(&by_key) {
+                    *text = text.replace(&by_key, name);
+                    peers.push(name.clone());
+                }
+            }
+        };
+        match &mut self {
+            Self::Parameter(fault) => {
+                name(&mut fault.value);
+                name(&mut fault.remedy);
+            }
+            Self::Overspent { observer, who, .. } => {
+                let of = |keys: &[Name]| {
+                    let known = |key| Some(names.get(roster.iter().position(|other| other == key)?)?.clone());
+                    keys.iter().filter_map(known).collect()
+                };
+                peers = match observer {
+                    Observer::Peer(key) => of(&[*key]),
+                    Observer::Coalition(keys) => of(keys),
+                    Observer::WireTapper => Vec::new(),
+                };
+                if !peers.is_empty() {
+                    *who = observer.called(roster, names);
+                }
+            }
+            Self::Doubted(why) | Self::SaidTwice(why) | Self::Disagreement { why, .. } => name(why),
+            _ => {}
+        }
+        peers.dedup();
+        (self, peers)
+    }
+
     /// Something about the ledger or the machine it is on.
     pub(crate) fn storage(what: impl Into<String>, cause: impl Display) -> Self {
         Self::Storage { what: what.into(), cause: cause.to_string() }
@@ -156,13 +211,20 @@ impl Error {
             Self::Overspent { .. } => ("budget", 3, "agree on more noise, or stay away from this run"),
             Self::Storage { .. } => ("storage", 3, "make room or mend the disk, and run it again"),
             Self::Running(_) => ("busy", 3, "wait until the other process has ended"),
+            Self::Halted { begun: true, .. } => (
+                "run-again",
+                4,
+                "ask one of the others for `node status`: if the run goes on there, run it again",
+            ),
             Self::Garbled { .. } | Self::Halted { .. } => {
                 ("run-again", 4, "run it again: the same run goes on")
             }
             Self::Elsewhere { code, .. } => ("elsewhere", *code, "see the message of that process"),
-            Self::RunsTwice => ("runs-twice", 5, "stop one of the two, and run the other again"),
+            Self::RunsTwice | Self::SaidTwice(_) => {
+                ("runs-twice", 5, "stop one of the two, and run the other again")
+            }
             Self::Doubted(_) => ("old-ledger", 5, "bring the newest ledger back"),
-            Self::Disagreement(_) | Self::OtherRun { .. } => {
+            Self::Disagreement { .. } | Self::OtherRun { .. } => {
                 ("disagreement", 5, "compare with the others what was agreed on, and sign it again")
             }
             Self::Over { .. } => ("over-for-good", 6, "ask the peers that are named, and agree on a new run"),
@@ -195,7 +257,7 @@ impl Error {
     /// Peers that it names.
     pub fn peers(&self) -> &[String] {
         match self {
-            Self::Halted { peers, .. } | Self::Over { peers, .. } => peers,
+            Self::Halted { peers, .. } | Self::Over { peers, .. } | Self::Disagreement { peers, .. } => peers,
             _ => &[],
         }
     }

@@ -143,7 +143,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             let remedy = "the run began with that, and what was released of it is not released again; bring it back, or agree on a new run";
             return Err(Error::parameter("data", value, remedy));
         }
-        self.machine.resume(state).map_err(|mismatch| Error::Disagreement(mismatch.to_string()))?;
+        self.machine.resume(state).map_err(|mismatch| Error::disagreement(mismatch.to_string(), &[]))?;
         self.book = book;
         let waits = self.book.waits.iter().cloned().map(|(timer, span)| Due::Wait { timer, span });
         let asked = self.book.asked.iter().cloned().map(|asked| {
@@ -370,7 +370,11 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             );
             // A run that has begun is not ended by who left it.
             let begun = self.book.begun;
-            return Err(if begun { Error::Garbled { from: name, what } } else { Error::Disagreement(what) });
+            return Err(if begun {
+                Error::Garbled { from: name, what }
+            } else {
+                Error::disagreement(what, &[])
+            });
         }
         if hello.witness.len() > MARKS {
             let what = format!("a greeting with {} marks, of at most {MARKS}", hello.witness.len());
@@ -418,8 +422,8 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             parcel.opened(self.terms.run, self.longest()).map_err(garbled)?;
         let expected = self.expected(from);
         let in_two_ways = || {
-            Error::Disagreement(format!(
-                "peer {name:?} says message {number} in two ways: it runs twice, or from an old copy"
+            Error::SaidTwice(format!(
+                "peer {name:?} says message {number} in two ways: its key runs in two processes, or from an old copy of its ledger; stop one of them"
             ))
         };
         if self.ahead.get(&(from, number)).is_some_and(|early| early.hash != hash) {

@@ -655,9 +655,8 @@ impl Ledger {
             recorder.covered(&page.covered)?;
         }
         if let Some(draw) = self.index.used(page.run, &record.covered) {
-            return Err(Error::Disagreement(format!(
-                "draw {draw} of noise was asked for twice; nothing was sent"
-            )));
+            let why = format!("draw {draw} of noise was asked for twice; nothing was sent");
+            return Err(Error::disagreement(why, &[]));
         }
         let mut books = None;
         if let Some(cost) = page.cost {

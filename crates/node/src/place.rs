@@ -115,6 +115,8 @@ impl Place {
         let place = Self { folder: folder.to_owned(), key: OnceLock::new() };
         let remedy = "there is no node; make one with `node init`";
         crate::error::require(place.key_file().exists(), "node", folder.display(), remedy)?;
+        // Who can write there can put another key, ledger or budget in their place.
+        check_private("node", folder, 0o002)?;
         Ok(place)
     }
 
@@ -154,6 +156,7 @@ impl Place {
     pub fn config(&self) -> Result<Config> {
         let path = self.config_file();
         let text = sottovoce_fault::file::text("node.toml", &path, MOST)?;
+        check_private("node.toml", &path, 0o002)?;
         let config: Config = toml::from_str(&text).map_err(|problem| {
             Error::parameter("node.toml", path.display(), problem.to_string().trim_end())
         })?;
@@ -167,7 +170,8 @@ impl Place {
     pub fn holding(&self, config: &Config) -> Result<Holding> {
         let file = self.folder.join(&config.values);
         let holding = Holding::of(&config.label, &file)?;
-        // In a folder that nobody else enters, a file may have any permissions.
+        // In a folder that nobody else enters, a file may have any permissions. (Of a link, what it leads to counts.)
+        let file = fs::canonicalize(&file).map_err(|cause| Error::file("look at", &file, cause))?;
         if let Some(folder) = file.parent().filter(|folder| check_private("values", folder, 0o005).is_err()) {
             tracing::debug!("{} can be entered by others", folder.display());
             check_private("values", &file, 0o007)?;
@@ -258,7 +262,8 @@ pub(crate) fn check_private(field: &'static str, path: &Path, forbidden: u32) ->
         let metadata = fs::metadata(path).map_err(|cause| Error::file("look at", path, cause))?;
         let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
         let value = format_args!("{} with permissions {:03o}", path.display(), mode & 0o777);
-        let remedy = "others can read or write it: `chmod 600` it, and ask who may have";
+        let mode_wanted = if metadata.is_dir() { 700 } else { 600 };
+        let remedy = format!("others can read or write it: `chmod {mode_wanted}` it, and ask who may have");
         crate::error::require(mode & forbidden == 0, field, value, remedy)?;
     }
     Ok(())

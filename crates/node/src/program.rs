@@ -152,7 +152,10 @@ pub(crate) fn found(command: &[String], folder: &Path) -> Result<()> {
     if places.iter().any(|place| is_program(&folder.join(place).join(name))) {
         return Ok(());
     }
-    Err(refused(&command.join(" "), "it cannot be started (there is no such program, or it may not be executed)"))
+    Err(refused(
+        &command.join(" "),
+        "it cannot be started (there is no such program, or it may not be executed)",
+    ))
 }
 
 #[cfg(unix)]

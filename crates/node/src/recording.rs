@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::file;
 use sottovoce_protocol::Peer;
 
 use crate::error::require;
@@ -76,6 +77,8 @@ impl Recorder {
             options.create_new(true);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        } else {
+            file::regular(path).map_err(|cause| file::refused("record", path, &cause))?;
         }
         let mut file = options.open(path).map_err(|cause| Error::place("record", path, &cause))?;
         private(&file, path)?;
@@ -168,7 +171,7 @@ impl std::fmt::Debug for Recording {
 impl Recording {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|cause| Error::file("read", path, cause))?;
+        let text = file::text("recording", path, file::MOST)?;
         let damaged = |remedy: &str| Error::parameter("recording", path.display(), remedy);
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let mut lines = text[..whole].lines().map(|line| Line::read(line, path));

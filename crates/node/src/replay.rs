@@ -86,10 +86,11 @@ pub fn replay(recordings: &[Recording]) -> Result<Vec<Option<Vec<f64>>>> {
     for (peer, result) in results.iter().enumerate() {
         let known = all.get(&peer).and_then(|one| one.result.as_ref());
         if known.is_some_and(|known| !result.as_ref().is_some_and(|result| alike(known, result))) {
-            return Err(Error::Disagreement(format!(
-                "the result of {} is another one in the simulator: the recordings are not of one run, or a program was changed",
-                names[peer]
-            )));
+            let name = &names[peer];
+            let why = format!(
+                "the result of {name} is another one in the simulator: the recordings are not of one run, or a program was changed"
+            );
+            return Err(Error::disagreement(why, std::slice::from_ref(name)));
         }
     }
     let left = recordings.iter().map(|one| one.covered.len()).sum::<usize>() - asked;

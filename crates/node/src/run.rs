@@ -96,11 +96,9 @@ pub fn run_by(
 ) -> Result<Ended> {
     let missing = agreement.unsigned(&signatures.all())?;
     if !missing.is_empty() {
-        return Err(Error::Disagreement(format!(
-            "{} has not signed agreement {:?}: nothing is released before all have",
-            missing.join(", "),
-            agreement.hash()?
-        )));
+        let (who, run) = (missing.join(", "), agreement.hash()?);
+        let why = format!("{who} has not signed agreement {run:?}: nothing is released before all have");
+        return Err(Error::disagreement(why, &missing));
     }
     let run = agreement.hash()?;
     let me = place.number(agreement)?;

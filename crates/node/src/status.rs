@@ -286,6 +286,11 @@ impl Board {
         Ok(())
     }
 
+    /// Everybody's names.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.lock().names.clone()
+    }
+
     /// Names of peers.
     pub(crate) fn list(&self, peers: &[Peer]) -> Vec<String> {
         crate::bulletin::called(peers, &self.lock().names)
@@ -324,10 +329,13 @@ impl Board {
     }
 }
 
+/// Bytes of the longest status.
+const MOST: u64 = 1 << 26;
+
 impl Status {
     /// As a running peer last wrote it.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read(path).map_err(|cause| Error::file("read", path, cause))?;
+        let text = sottovoce_fault::file::read("status", path, MOST)?;
         serde_json::from_slice(&text).map_err(|cause| Error::file("read", path, cause))
     }
 }

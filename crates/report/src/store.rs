@@ -95,9 +95,38 @@ pub fn write_file<E: From<Error>>(
     overwrite: bool,
     write: impl FnOnce(&mut Watched<'_>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
+    write_by(field, path, overwrite, false, write)
+}
+
+/// The same of a file that its owner alone can read.
+///
+/// # Errors
+///
+/// As above.
+pub fn write_private_file<E: From<Error>>(
+    field: &str,
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut Watched<'_>) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    write_by(field, path, overwrite, true, write)
+}
+
+fn write_by<E: From<Error>>(
+    field: &str,
+    path: &Path,
+    overwrite: bool,
+    private: bool,
+    write: impl FnOnce(&mut Watched<'_>) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     check_file(field, path, overwrite)?;
     let refused = |error| refused(field, path, folder_of(path), error);
     let draft = Draft::new(path).map_err(refused)?;
+    #[cfg(unix)]
+    if private {
+        let owners = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        draft.file.set_permissions(owners).map_err(refused)?;
+    }
     let mut watched = Watched { file: &draft.file, failed: None };
     let written = write(&mut watched);
     if let Some(error) = watched.failed {

@@ -249,7 +249,8 @@ impl Verify {
 
 /// That not all have signed.
 pub(super) fn unsigned(missing: &[String]) -> Error {
-    Error::Disagreement(format!("{} has not signed; nothing is run before all have", missing.join(", ")))
+    let who = missing.join(", ");
+    Error::disagreement(format!("{who} has not signed; nothing is run before all have"), missing)
 }
 
 /// Where two agreements differ.
@@ -277,10 +278,8 @@ impl Diff {
         let disagree = !differences.is_empty();
         global.print(&Differences { differences })?;
         if disagree {
-            return Err(Error::Disagreement(
-                "the agreements differ; nothing is run before they are the same".into(),
-            )
-            .into());
+            let why = "the agreements differ; nothing is run before they are the same";
+            return Err(Error::disagreement(why, &[]).into());
         }
         Ok(())
     }

@@ -8,8 +8,8 @@ use clap::Args;
 use serde::Serialize;
 use sottovoce_node::{Agreement, Error, Options, Place, Signatures, VERSION};
 
-use super::run::RunFailed;
 use super::agree;
+use super::run::RunFailed;
 use crate::Global;
 
 /// Arguments of `node check`.
@@ -119,16 +119,18 @@ impl Check {
         let neighbours: Vec<Neighbour> = answers.into_iter().map(neighbour).collect();
         let unreached: Vec<String> =
             neighbours.iter().filter(|one| !one.reached).map(|one| one.name.clone()).collect();
-        let differs =
-            neighbours.iter().any(|one| !one.differences.is_empty() || one.reached && one.problem.is_some());
-        let ready = unreached.is_empty() && !differs && missing.is_empty();
+        let differ = neighbours
+            .iter()
+            .filter(|one| !one.differences.is_empty() || one.reached && one.problem.is_some());
+        let differ: Vec<String> = differ.map(|one| one.name.clone()).collect();
+        let ready = unreached.is_empty() && differ.is_empty() && missing.is_empty();
         let agreed = agreement.hash()?.to_string();
         global.print(&Checked { agreement: agreed, ready, missing: missing.clone(), neighbours })?;
-        if differs {
-            return Err(Error::Disagreement(
-                "not all have agreed to the same: sign the same text everywhere".into(),
-            )
-            .into());
+        if !differ.is_empty() {
+            let who = differ.join(", ");
+            let why =
+                format!("not all have agreed to the same, here and at {who}: sign the same text everywhere");
+            return Err(Error::disagreement(why, &differ).into());
         }
         if !missing.is_empty() {
             return Err(agree::unsigned(&missing).into());
@@ -136,7 +138,7 @@ impl Check {
         if !unreached.is_empty() {
             let who = unreached.join(", ");
             let why = format!("{who} was not reached: start it, or check its address and what lies between");
-            return Err(Error::Halted { why, peers: unreached }.into());
+            return Err(Error::Halted { why, peers: unreached, begun: false }.into());
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
+use sottovoce_fault::file;
 use sottovoce_node::{Agreement, Error, Observer, Place, Signatures, write_private};
 
 use super::kinds::Kind;
@@ -60,8 +61,20 @@ struct Shown {
     deviation: Option<f64>,
     /// Seconds from the first process to the last result.
     seconds: f64,
+    /// How many of all numbers lay outside of what was agreed on, and were clipped, where numbers were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clipped: Option<Clipped>,
     /// Every peer.
     peers: Vec<Peer>,
+}
+
+/// Numbers that were clipped.
+#[derive(Debug, Clone, Copy, Serialize, schemars::JsonSchema)]
+struct Clipped {
+    /// So many ...
+    values: usize,
+    /// ... of so many.
+    of: usize,
 }
 
 /// A peer.
@@ -107,6 +120,9 @@ impl fmt::Display for Shown {
                 writeln!(f, "a peer learns who began with a chance of {:.4} at the most\n", up(chance))?;
             }
             None => writeln!(f, "who sees every message learns epsilon {:.4} at the most\n", up(worst))?,
+        }
+        if let Some(Clipped { values, of }) = self.clipped.filter(|clipped| clipped.values > 0) {
+            writeln!(f, "  {values} of {of} values were clipped: they lay outside 0 to 1\n")?;
         }
         writeln!(
             f,
@@ -157,6 +173,7 @@ impl Drop for Children {
 struct Held {
     files: Vec<Vec<u8>>,
     numbers: Option<Vec<f64>>,
+    clipped: Option<Clipped>,
     width: usize,
 }
 
@@ -167,11 +184,8 @@ impl Demo {
 
     /// What peers hold: as given, or made up.
     fn held(&self) -> anyhow::Result<Held> {
-        let given = self.values.as_ref().map(|path| {
-            let text = std::fs::read_to_string(path);
-            text.with_context(|| format!("`values` is {}: it cannot be read", path.display()))
-        });
-        let held = match (self.averages(), given.transpose()?) {
+        let given = self.values.as_ref().map(|path| file::text("values", path, file::MOST));
+        let held = match (self.averages(), given.transpose().map_err(Error::from)?) {
             (true, Some(text)) => self.lines(&text)?,
             (true, None) => self.made_up(),
             (false, None) => self.tables(),
@@ -180,8 +194,11 @@ impl Demo {
             }
             (false, Some(_)) => bail!("`values` is given: this kind takes none; leave it out"),
         };
-        if !(2..=64).contains(&held.files.len()) {
-            bail!("`peers` is {}: give 2 to 64, each is a process", held.files.len());
+        // Under masks one of the peers may help who watches: another two have to hide behind each other.
+        let least =
+            if matches!(self.kind, Kind::Averaging | Kind::Statistics | Kind::Learning) { 3 } else { 2 };
+        if !(least..=64).contains(&held.files.len()) {
+            bail!("`peers` is {}: give {least} to 64, each is a process", held.files.len());
         }
         if !(1..=1 << 24).contains(&held.width) {
             bail!("`width` is {}: give 1 number or more, at most 2^24", held.width);
@@ -202,7 +219,7 @@ impl Demo {
             _ => vec![value(peer).to_string(); width].join("\n"),
         };
         let files = (0..peers).map(|peer| numbers(peer).into_bytes()).collect();
-        Held { files, numbers: Some((0..peers).map(value).collect()), width }
+        Held { files, numbers: Some((0..peers).map(value).collect()), clipped: None, width }
     }
 
     /// A line of numbers for each peer.
@@ -225,7 +242,9 @@ impl Demo {
             bail!("`peers` is {}: `values` has {} lines; leave it out", self.count(), all.len());
         }
         let files = lines.iter().map(|line| line.as_bytes().to_vec()).collect();
-        Ok(Held { files, numbers: Some(all.iter().map(|line| line[0]).collect()), width })
+        let outside = all.iter().flatten().filter(|value| !(0.0..=1.0).contains(*value)).count();
+        let clipped = Some(Clipped { values: outside, of: all.len() * width });
+        Ok(Held { files, numbers: Some(all.iter().map(|line| line[0]).collect()), clipped, width })
     }
 
     /// Rows, images, or nothing of interest.
@@ -242,7 +261,7 @@ impl Demo {
             _ => format!("{peer}\n"),
         };
         let files = (0..peers).map(|peer| table(peer).into_bytes()).collect();
-        Held { files, numbers: None, width: self.kind.width() }
+        Held { files, numbers: None, clipped: None, width: self.kind.width() }
     }
 
     /// A table whose rows are dealt out, with its head.
@@ -266,7 +285,12 @@ impl Demo {
             let own: Vec<&str> = rows.iter().skip(peer).step_by(peers).take(each).copied().collect();
             format!("x,label\n{}\n", own.join("\n")).into_bytes()
         };
-        Ok(Held { files: (0..peers).map(dealt).collect(), numbers: None, width: self.kind.width() })
+        Ok(Held {
+            files: (0..peers).map(dealt).collect(),
+            numbers: None,
+            clipped: None,
+            width: self.kind.width(),
+        })
     }
 
     fn agreement(&self, keys: &[String], width: usize) -> anyhow::Result<String> {
@@ -412,6 +436,7 @@ impl Demo {
             mean: held.numbers.map(|all| all.iter().sum::<f64>() / all.len() as f64),
             deviation: role.forecast()?.deviation,
             seconds,
+            clipped: held.clipped,
             peers,
         })
     }

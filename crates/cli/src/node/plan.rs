@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::{
-    Agreement, Bill, Error, Forecast, Hand, Observer, Options, Place, Ready, Signatures,
-};
+use sottovoce_node::{Agreement, Bill, Error, Forecast, Hand, Observer, Options, Place, Ready, Signatures};
 
+use super::run::RunFailed;
 use super::{agree, up};
 use crate::Global;
 
@@ -181,10 +180,15 @@ impl Plan {
         let say = super::said(self.say.as_deref())?;
         let signed = Signatures::read(&agree::signatures(&self.file))?;
         let held = Held::Read { new_data_set: self.new_data_set };
-        let mut planned = Planned::new(&place, &agreement, &signed, (say.as_deref(), held))?;
+        let failed = |error| RunFailed::new(error, &place, &agreement);
+        let planned = Planned::new(&place, &agreement, &signed, (say.as_deref(), held));
+        let mut planned = planned.map_err(|error| match error.downcast() {
+            Ok(error) => failed(error).into(),
+            Err(other) => other,
+        })?;
         let refused = planned.refused.take();
         global.print(&planned)?;
-        refused.map_or(Ok(()), |error| Err(error.into()))
+        refused.map_or(Ok(()), |error| Err(failed(error).into()))
     }
 }
 
@@ -214,8 +218,7 @@ impl Planned {
     ) -> anyhow::Result<Self> {
         let (bill, remark) = match held {
             Held::Read { new_data_set } => {
-                let options =
-                    Options { say: say.map(str::to_owned), new_data_set, ..Options::default() };
+                let options = Options { say: say.map(str::to_owned), new_data_set, ..Options::default() };
                 let ready = Ready::of(place, agreement, &options, &Hand::default())?;
                 (ready.bill, ready.holding.remark.told())
             }
@@ -229,6 +232,7 @@ impl Planned {
             Err(error @ (Error::Overspent { .. } | Error::Parameter(_))) => (Vec::new(), Some(error)),
             Err(error) => return Err(error.into()),
         };
+        let refused = refused.map(|error| error.named(&roster, &names).0);
         let known_unit = spent.iter().find(|one| one.label == config.label).and_then(|one| one.unit);
         let of = |unit| if unit == sottovoce::privacy::Unit::Record { "row" } else { "all" };
         let covers = part.covers();

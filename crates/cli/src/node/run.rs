@@ -101,6 +101,8 @@ impl fmt::Display for Ran {
 pub(crate) struct RunFailed {
     pub(crate) error: Error,
     pub(crate) spent: Option<Vec<Spent>>,
+    /// Peers that it is about.
+    pub(crate) peers: Vec<String>,
 }
 
 impl fmt::Display for RunFailed {
@@ -125,8 +127,10 @@ impl RunFailed {
             };
             sottovoce_node::Result::Ok(all.map(spent).collect())
         };
+        let roster = agreement.roster().unwrap_or_default();
+        let (error, peers) = error.named(&roster, &agreement.names());
         // What cannot be read is not said.
-        Self { spent: spent().ok(), error }
+        Self { spent: spent().ok(), error, peers }
     }
 }
 

@@ -137,6 +137,12 @@ impl From<Exact> for Exactly {
 impl fmt::Display for Stands {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.budgets.iter().max_by(|a, b| a.used.total_cmp(&b.used)) {
+            _ if self.doubted.is_some() => {
+                writeln!(
+                    f,
+                    "DOUBTED: others have seen more of this ledger than it holds, and what was spent counts as all\n"
+                )?;
+            }
             Some(most) => {
                 let (who, spent) = (&most.observer, up(most.spent));
                 let used = percent(most.used);

@@ -71,7 +71,8 @@ impl Transcript {
         let transcript = of(place.look_at_ledger()?)?;
         let text = transcript.to_json()?;
         let Some(out) = &self.out else { return output::write(&text) };
-        store::write_file("out", out, self.overwrite, |file| anyhow::Ok(file.write_all(&text)?))?;
+        // (The label of a data set, and keys of observers: who may see it is up to the node's owner.)
+        store::write_private_file("out", out, self.overwrite, |file| anyhow::Ok(file.write_all(&text)?))?;
         global.print(&Written {
             out: out.clone(),
             node: transcript.node().to_owned(),

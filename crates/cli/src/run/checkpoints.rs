@@ -35,7 +35,7 @@ impl Checkpoints {
             return Ok(None);
         }
         let unread = |error| anyhow!("`checkpoint` is {name}: it cannot be read ({error}); check the name");
-        std::fs::read(path).map(Some).map_err(unread)
+        sottovoce_fault::file::whole(path, sottovoce_fault::file::MOST).map(Some).map_err(unread)
     }
 
     /// Keeps a state, if one is to be kept.

@@ -160,3 +160,35 @@ fn graphs_and_schedules_come_from_standard_input() {
         sottovoce(line).write_stdin(schedule).assert().success();
     }
 }
+
+/// Nobody writes into the pipe: who opens it waits for ever.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_refused_and_never_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.csv");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for file in [&pipe, std::path::Path::new("/dev/zero"), folder.path()] {
+        for line in [
+            "account transcript FILE",
+            "audit transcript FILE",
+            "graph inspect FILE --format edge-list",
+            "graph convert FILE --format edge-list",
+            "account mechanism --events FILE --delta 1e-6",
+            "account learning --graph FILE --iterations 2 --observers 0",
+            "run averaging --peers 4 --values FILE --no-report",
+            "run FILE",
+            "node demo --values FILE --out OUT",
+            "node plan FOLDER FILE",
+        ] {
+            let line = line
+                .replace("FILE", &file.display().to_string())
+                .replace("OUT", &folder.path().join("out").display().to_string())
+                .replace("FOLDER", &folder.path().display().to_string());
+            let done = sottovoce(&line).timeout(Duration::from_secs(60)).output().unwrap();
+            let said = String::from_utf8_lossy(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{line}: {said}");
+        }
+    }
+    assert!(!folder.path().join("out").exists());
+}

@@ -7,6 +7,7 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use serde_json::Value;
+use sottovoce_node::{Agreement, Hand, Options, Place, Ready};
 
 fn sottovoce(folder: &Path, arguments: &str) -> Output {
     Command::cargo_bin("sottovoce")
@@ -133,6 +134,158 @@ fn what_cannot_be_paid_is_said_beforehand() {
     let output = sottovoce(here, "node plan ana mean.toml");
     assert!(String::from_utf8(output.stdout).unwrap().contains("CANNOT BE PAID"));
     assert_eq!(output.status.code(), Some(3));
+}
+
+fn sign(folder: &Path, file: &str) {
+    NAMES.iter().for_each(|name| drop(done(folder, &format!("node agree sign {name} {file} --yes"))));
+}
+
+/// Writes down what a run of `ana` writes down before it opens the network.
+fn declared(folder: &Path, file: &str) {
+    let agreement = Agreement::parse(&fs::read_to_string(folder.join(file)).unwrap()).unwrap();
+    let place = Place::open(&folder.join("ana")).unwrap();
+    let ready = Ready::of(&place, &agreement, &Options::default(), &Hand::default()).unwrap();
+    let (mut bill, holding) = (ready.bill, ready.holding);
+    bill.ledger.hold_all(&holding, false).unwrap();
+    bill.ledger.declare_all(&bill.config.label, &bill.budgets).unwrap();
+}
+
+/// Plan, check and run say the same, with the same code: the failure of the last one.
+fn all_refuse(folder: &Path, file: &str, code: i32, field: Option<&str>) -> Value {
+    let refused = |command: &str| {
+        let output = sottovoce(folder, &format!("node {command} --json"));
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{command}: {said}");
+        said
+    };
+    let run = refused(&format!("run ana {file} --wait 1"))["failure"].clone();
+    assert_eq!((run["exit_code"].as_i64(), run["field"].as_str()), (Some(code.into()), field), "{run}");
+    assert_eq!(refused(&format!("check ana {file} --wait 1"))["failure"]["message"], run["message"]);
+    // A plan that cannot be paid is printed all the same, with the reason.
+    let plan = refused(&format!("plan ana {file}"));
+    let why = if plan["failure"].is_null() { &plan["refusal"] } else { &plan["failure"]["message"] };
+    assert_eq!(*why, run["message"]);
+    run
+}
+
+#[test]
+fn plan_and_check_refuse_what_a_run_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    three(here);
+    sign(here, "mean.toml");
+    declared(here, "mean.toml");
+    let config = here.join("ana/node.toml");
+    let known = fs::read_to_string(&config).unwrap();
+    let with = |old: &str, new: &str| {
+        assert!(known.contains(old), "{old}");
+        fs::write(&config, known.replacen(old, new, 1)).unwrap();
+    };
+    with("label = \"values\"", "label = \"others\"");
+    all_refuse(here, "mean.toml", 2, Some("data"));
+    with("epsilon = 4.0", "epsilon = 4.5");
+    all_refuse(here, "mean.toml", 2, Some("budget"));
+    with("delta = 1e-6", "delta = 1e-7");
+    let failure = all_refuse(here, "mean.toml", 2, Some("budget"));
+    assert!(failure["value"].as_str().unwrap().starts_with("delta "), "{failure}");
+    assert_eq!(failure["peers"], serde_json::json!(["ben"]), "{failure}");
+    with("label = ", "page = \"192.0.2.1:8080\"\nlabel = ");
+    all_refuse(here, "mean.toml", 2, Some("page"));
+    with("label = ", "relay = \"nonsense\"\nlabel = ");
+    all_refuse(here, "mean.toml", 2, Some("relay"));
+    fs::write(&config, &known).unwrap();
+    // Another target than the budget has room for.
+    let text = fs::read_to_string(here.join("mean.toml")).unwrap();
+    fs::write(here.join("dear.toml"), text.replace("epsilon = 2.0", "epsilon = 50.0")).unwrap();
+    for name in NAMES {
+        drop(sottovoce(here, &format!("node agree sign {name} dear.toml --yes")));
+    }
+    let failure = all_refuse(here, "dear.toml", 3, None);
+    assert_eq!((&failure["kind"], &failure["peers"]), (&"budget".into(), &serde_json::json!(["ben"])));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let ledger = here.join("ana/ledger");
+        fs::set_permissions(&ledger, fs::Permissions::from_mode(0o644)).unwrap();
+        all_refuse(here, "mean.toml", 2, Some("ledger"));
+        fs::set_permissions(&ledger, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let whole = fs::read(here.join("ana/ledger")).unwrap();
+    fs::write(here.join("ana/ledger"), &whole[..whole.len() / 2]).unwrap();
+    all_refuse(here, "mean.toml", 8, None);
+    fs::write(here.join("ana/ledger"), &whole).unwrap();
+    done(here, "node plan ana mean.toml");
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_no_secret_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let mut new = "node agree new --kind learning --name model".to_owned();
+    for (i, name) in NAMES.iter().enumerate() {
+        let made = json(here, &format!("node init {name}"));
+        fs::write(here.join(name).join("values.txt"), "1\n").unwrap();
+        new += &format!(" --peer {name}={}@127.0.0.1:400{i}", made["key"].as_str().unwrap());
+    }
+    fs::write(here.join("model.toml"), sottovoce(here, &new).stdout).unwrap();
+    let config = here.join("ana/node.toml");
+    let known = fs::read_to_string(&config).unwrap();
+    fs::write(here.join("ana/step.txt"), "no program").unwrap();
+    for program in ["nobody-has-such-a-program", "./step.txt"] {
+        let program = format!("program = [\"{program}\"]\none-by-one = true\nlabel = ");
+        fs::write(&config, known.replacen("label = ", &program, 1)).unwrap();
+        for name in NAMES {
+            drop(sottovoce(here, &format!("node agree sign {name} model.toml --yes")));
+        }
+        all_refuse(here, "model.toml", 2, Some("program"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_others_can_write_to_is_no_node() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    three(here);
+    sign(here, "mean.toml");
+    let mode = |path: &str, mode: u32| {
+        fs::set_permissions(here.join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for (path, field, closed) in [("ana", "node", 0o700), ("ana/node.toml", "node.toml", 0o600)] {
+        mode(path, closed | 0o077);
+        all_refuse(here, "mean.toml", 2, Some(field));
+        mode(path, closed);
+    }
+    // A link is as open as what it leads to.
+    fs::create_dir(here.join("open")).unwrap();
+    fs::write(here.join("open/values.txt"), "0.5\n").unwrap();
+    mode("open", 0o755);
+    fs::remove_file(here.join("ana/values.txt")).unwrap();
+    symlink("../open/values.txt", here.join("ana/values.txt")).unwrap();
+    mode("open/values.txt", 0o644);
+    all_refuse(here, "mean.toml", 2, Some("values"));
+    mode("open/values.txt", 0o600);
+    done(here, "node plan ana mean.toml");
+}
+
+#[test]
+fn a_demonstration_of_too_few_says_how_many_it_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    for kind in ["averaging", "statistics", "learning"] {
+        let output = sottovoce(folder.path(), &format!("node demo --kind {kind} --peers 2 --json"));
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((output.status.code(), &said["failure"]["field"]), (Some(2), &"peers".into()), "{said}");
+    }
+    assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "nothing is left");
+}
+
+#[test]
+fn a_demonstration_counts_what_it_clips() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ours.csv"), "0.5,2\n0.25,0\n-1,1\n").unwrap();
+    let shown = json(folder.path(), "node demo --values ours.csv");
+    assert_eq!(shown["clipped"], serde_json::json!({ "values": 2, "of": 6 }));
 }
 
 #[test]

@@ -244,11 +244,16 @@ pub(crate) fn labels_beside(path: &Path) -> Result<PathBuf> {
 /// The text of a file.
 pub(crate) fn text(path: &Path) -> Result<String> {
     let problem = |error| Error::Format(format!("cannot be read ({error}); check the file"));
-    std::fs::read_to_string(path).map_err(|error| problem(error).in_file(path))
+    let text =
+        sottovoce_fault::file::open(path, sottovoce_fault::file::MOST).and_then(std::io::read_to_string);
+    text.map_err(|error| problem(error).in_file(path))
 }
 
 /// The bytes of a file.
 pub(crate) fn file(path: &Path) -> Result<Vec<u8>> {
     let closed = |error: std::io::Error| Error::Format(format!("cannot be opened ({error}); check the path"));
-    std::fs::File::open(path).map_err(closed).and_then(source::bytes).map_err(|error| error.in_file(path))
+    sottovoce_fault::file::open(path, sottovoce_fault::file::MOST)
+        .map_err(closed)
+        .and_then(source::bytes)
+        .map_err(|error| error.in_file(path))
 }

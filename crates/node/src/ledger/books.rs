@@ -88,11 +88,10 @@ impl Books {
         let place = (label.to_owned(), observer.clone());
         match self.accounts.get(&place) {
             Some(known) if known.allowed != allowed => {
-                let value = format!("epsilon {} towards {observer}", allowed.epsilon);
-                let remedy = format!(
-                    "data set `{label}` has {} there, and a budget is declared once; keep it",
-                    known.allowed.epsilon
-                );
+                let (new, old) = allowed.against(&known.allowed);
+                let value = format!("{new} towards {observer}");
+                let remedy =
+                    format!("data set `{label}` has {old} there, and a budget is declared once; keep it");
                 return Err(Error::parameter("budget", value, remedy));
             }
             Some(_) => return Ok(false),
@@ -153,6 +152,7 @@ impl Books {
             };
             account.spend(price).map_err(|(asked, left)| Error::Overspent {
                 observer: observer.clone(),
+                who: observer.to_string(),
                 label: label.to_owned(),
                 asked,
                 left,

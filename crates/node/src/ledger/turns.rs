@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use redb::{Database, ReadTransaction, ReadableDatabase};
+use sottovoce_fault::file;
 
 use super::{builder, damage};
 use crate::{Error, Result};
@@ -43,6 +45,15 @@ impl Turns {
     /// A file, once nobody else has it.
     pub(super) fn of(path: &Path) -> Result<Self> {
         let name = path.with_extension("turn");
+        // Of what is no file nothing would ever come. (One that is missing is told of below.)
+        for (field, path) in [("ledger", path), ("turn", &name)] {
+            match file::regular(path) {
+                Err(cause) if cause.kind() == ErrorKind::InvalidInput => {
+                    return Err(file::refused(field, path, &cause).into());
+                }
+                _ => {}
+            }
+        }
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
         #[cfg(unix)]

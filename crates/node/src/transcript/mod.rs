@@ -110,9 +110,8 @@ impl Transcript {
         let missing = agreement.unsigned(&signatures.all())?;
         if !missing.is_empty() {
             let all = missing.join(", ");
-            return Err(Error::Disagreement(format!(
-                "{all} has not signed agreement {run:?}: give all signatures"
-            )));
+            let why = format!("{all} has not signed agreement {run:?}: give all signatures");
+            return Err(Error::disagreement(why, &missing));
         }
         let remedy = "this node's key is not among its peers";
         let peer = agreement.roster()?.iter().position(|key| *key == owner);

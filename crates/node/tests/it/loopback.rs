@@ -187,6 +187,52 @@ fn everybody_names_the_peer_that_fell_silent() {
     assert_eq!(town.start_by(&[], 0, 1.0).end(), Ended::Halted("[2]".to_owned()));
 }
 
+/// Who crashed after the begin and comes back late is told by anybody who runs it again; alone it is promised nothing.
+#[test]
+fn who_was_cut_off_hears_that_the_run_is_over() {
+    let town = Town::new(&Setting {
+        answer: 0.5,
+        round: 3.0,
+        tick: 0.05,
+        ..Setting::loopback(
+            3,
+            "protocol = { method = 'gossip', steps = 400 }\nnoise = { sigma = 0.05, relay-noise = 0.01 }",
+        )
+    });
+    let mut processes = town.start_all();
+    until("it goes on", || {
+        processes[2].status().is_some_and(|status| status.phase == Phase::Running && status.round >= 3)
+    });
+    processes.remove(2).kill();
+    let halted = Ended::Halted("[2]".to_owned());
+    assert_eq!(ends(processes), [halted.clone(), halted.clone()]);
+    let Ended::Error(4, message) = town.start_by(&[], 2, 1.0).end() else { panic!() };
+    assert!(message.contains("had begun") && message.contains("`node status`"), "{message}");
+    let late = town.start(2);
+    until("it waits", || late.status().is_some_and(|status| status.process == late.id()));
+    assert_eq!(town.start(0).end(), halted);
+    let end = late.end();
+    let Ended::Error(6, message) = end else { panic!("{end:?}") };
+    assert!(message.contains("p2 stopped responding"), "{message}");
+    // It is in its ledger by now.
+    assert!(matches!(town.start_by(&[], 2, 1.0).end(), Ended::Error(6, _)));
+}
+
+/// A backup that knows nothing of a run is told so by whoever has its result.
+#[test]
+fn an_older_ledger_is_recognised_by_who_is_done() {
+    let town = Town::new(&Setting::loopback(3, MASKED));
+    let ledger = town.home(2).join("ledger");
+    let older = std::fs::read(&ledger).unwrap();
+    let first = ends(town.start_all());
+    std::fs::write(&ledger, older).unwrap();
+    let restored = town.start(2);
+    until("it waits", || restored.status().is_some_and(|status| status.process == restored.id()));
+    assert_eq!(town.start_by(&[], 0, 20.0).end(), first[0]);
+    let end = restored.end();
+    assert!(matches!(end, Ended::Error(5, _)), "{end:?}");
+}
+
 #[test]
 fn whoever_does_not_come_is_named_and_nothing_is_spent() {
     let town = Town::new(&Setting::loopback(3, RELAYED));

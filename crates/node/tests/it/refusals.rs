@@ -213,7 +213,9 @@ fn a_clone_that_went_another_way_is_found_by_both_sides() {
     // Also while it waits for the run to be paid for.
     neighbour.hear(0, Frame::Parcel(one.clone())).unwrap();
     let error = neighbour.hear(0, Frame::Parcel(other.clone())).unwrap_err();
-    assert!(error.exit_code() == 5 && error.to_string().contains("in two ways"), "{error}");
+    assert_eq!((error.exit_code(), error.kind()), (5, "runs-twice"), "{error}");
+    let (error, peers) = error.named(&roster(2), &["ana".to_owned(), "ben".to_owned()]);
+    assert!(peers == ["ana"] && error.to_string().contains("ana says message 0 in two ways"), "{error}");
     neighbour.command(Start, &Pair::cost(1)).unwrap();
     // What the other says under the same number is not taken for a repetition.
     let before = neighbour.ledger().head();

@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::file;
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::io::{self, Format};
@@ -278,10 +279,8 @@ pub fn bytes(field: &'static str, path: &Path) -> Result<Vec<u8>> {
         return all(field, path, std::io::stdin().lock());
     }
     let refused = |remedy: &str| Error::parameter(field, path.display(), remedy);
-    if path.is_dir() {
-        return Err(refused("it is a folder; give a file in it"));
-    }
-    let file = std::fs::File::open(path).map_err(|source| match source.kind() {
+    let file = file::open(path, file::MOST).map_err(|source| match source.kind() {
+        ErrorKind::InvalidInput => file::refused(field, path, &source).into(),
         ErrorKind::NotFound => refused("there is no such file; check the name"),
         _ => {
             let remedy = "it cannot be opened; check the name and the permissions";

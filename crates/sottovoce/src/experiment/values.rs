@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::file;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_topology::Graph;
 
@@ -109,8 +110,7 @@ impl ValuesSpec {
         let Some(file) = &self.file else { return Ok(self.drawn(graph.nodes(), seed)) };
         let path = folder.join(file);
         let refused = |remedy: String| Error::parameter("values", path.display(), remedy);
-        let bytes = std::fs::read(&path)
-            .map_err(|error| refused(format!("it cannot be read ({error}); check the name")))?;
+        let bytes = file::read("values", &path, file::MOST)?;
         if bytes.starts_with(&[0x1f, 0x8b]) {
             return Err(refused("it is packed (gzip); unpack it first".into()));
         }

@@ -21,6 +21,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::file;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
@@ -105,8 +106,7 @@ impl File {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self> {
         let refused = |remedy: String| Error::parameter("transcript", path.display(), remedy);
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| refused(format!("it cannot be read ({error}); check the name")))?;
+        let text = file::text("transcript", path, file::MOST)?;
         let unknown = |error: serde_json::Error| {
             refused(format!("it is no transcript of a run ({error}); give transcript.json of a report"))
         };

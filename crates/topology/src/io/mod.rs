@@ -17,10 +17,11 @@ mod weighted;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use std::str::FromStr;
+
+use sottovoce_fault::file;
 
 use crate::{Error, Graph, Result, require};
 use assemble::Listing;
@@ -174,9 +175,13 @@ pub fn read(reader: impl Read, format: Format) -> Result<Found> {
 pub fn read_file(path: impl AsRef<Path>, format: Option<Format>) -> Result<Found> {
     let path = path.as_ref();
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
-    let file =
-        File::open(path).map_err(|error| Error::parameter("file", path.display(), error.to_string()))?;
-    read(file, format)
+    read(open(path)?, format)
+}
+
+/// Opens a file that a user names.
+fn open(path: &Path) -> Result<impl Read> {
+    let opened = file::open(path, file::MOST);
+    opened.map_err(|error| Error::parameter("file", path.display(), error.to_string()))
 }
 
 /// Writes a graph; reading it back gives the same graph (coordinates only in GraphML and node-link).

@@ -1,7 +1,6 @@
 //! Weights of edges: who resembles whom, and how much. Graphs leave them out; edge lists and GraphML may say them.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -58,9 +57,7 @@ pub fn read_weighted(reader: impl Read, format: Format) -> Result<Weighted> {
 pub fn read_weighted_file(path: impl AsRef<Path>, format: Option<Format>) -> Result<Weighted> {
     let path = path.as_ref();
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
-    let file =
-        File::open(path).map_err(|error| Error::parameter("file", path.display(), error.to_string()))?;
-    read_weighted(file, format)
+    read_weighted(super::open(path)?, format)
 }
 
 /// Each pair once; refuses two weights of one pair.
