@@ -129,6 +129,8 @@ pub(crate) struct Bulletin {
     accepted: BTreeMap<Peer, u32>,
     /// How often something was replaced that this process has not said.
     replaced: u32,
+    /// Whether everybody has signed what was drawn here. Then all had this process's word as the latest: a later one is of a process that opened the run since.
+    complete: bool,
     /// Whether the run had ended here before: who was silent is known, and nothing is added.
     over: bool,
 }
@@ -146,8 +148,19 @@ impl Bulletin {
         // What was said when the run ended here stays what it was.
         let over = silent.contains_key(&me);
         let (here, accepted, number) = (BTreeMap::new(), BTreeMap::new(), salt()?);
-        let mut bulletin =
-            Self { run, me, roster, here, silent, results, number, accepted, replaced: 0, over };
+        let mut bulletin = Self {
+            run,
+            me,
+            roster,
+            here,
+            silent,
+            results,
+            number,
+            accepted,
+            replaced: 0,
+            complete: false,
+            over,
+        };
         // Later than whatever an earlier process has said, if the clock is right; else that is replaced.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         bulletin.sign(u64::try_from(since.as_millis()).unwrap_or(0), key)?;
@@ -227,7 +240,7 @@ impl Bulletin {
                 // What an earlier process said is replaced. One that runs now replaces it back, again and again.
                 self.replaced += 1;
                 let own = self.sign(notice.turn.saturating_add(1), key).map_err(says)?;
-                Ok(News { notices: vec![own], twin: self.replaced >= TWIN })
+                Ok(News { notices: vec![own], twin: self.complete || self.replaced >= TWIN })
             }
             Says::Here { .. } => {
                 if known.is_some_and(|known| known.turn >= notice.turn) {
@@ -240,6 +253,7 @@ impl Bulletin {
                 }
                 self.here.insert(peer, notice.clone());
                 let own = self.refresh(key).map_err(says)?;
+                self.complete |= self.is_complete();
                 Ok(News { notices: std::iter::once(notice).chain(own).collect(), twin: false })
             }
         }
@@ -247,7 +261,7 @@ impl Bulletin {
 
     /// A neighbour has gone before the run began: everybody has to sign again.
     pub(crate) fn again(&mut self, key: &Key) -> Result<Notice> {
-        self.number = salt()?;
+        (self.number, self.complete) = (salt()?, false);
         let turn = self.here.get(&self.me).map_or(0, |own| own.turn.saturating_add(1));
         self.sign(turn, key)
     }
@@ -488,6 +502,22 @@ mod tests {
             }
         }
         assert!(noticed);
+        // One that opens the run after all have signed is noticed at its first word; one that has ended before is none.
+        let mut all = vec![bulletin(0, 2), bulletin(1, 2)];
+        let earlier = all[1].here[&1].clone();
+        all[1] = bulletin(1, 2);
+        all[0].hear(earlier.clone(), &key(0)).unwrap();
+        settle(&mut all);
+        assert!(all.iter().all(Bulletin::is_complete));
+        assert!(!all[1].hear(earlier, &key(1)).unwrap().twin);
+        let mut clone = bulletin(1, 2);
+        let turn = all[1].here[&1].turn + 1;
+        let said = clone.sign(turn, &key(1)).unwrap();
+        assert!(
+            !all[0].hear(said.clone(), &key(0)).unwrap().twin,
+            "a neighbour cannot tell it from a restart"
+        );
+        assert!(all[1].hear(said, &key(1)).unwrap().twin);
     }
 
     /// On a line 0 - 1 - 2 - 3, peer 3 goes: each waits for the next.

@@ -65,6 +65,12 @@ fn averaged(folder: &Path) {
     }
     for name in NAMES {
         let written = told(folder, &format!("node transcript {name} mean.toml --out {name}.json"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(folder.join(format!("{name}.json"))).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
         assert!(written.contains("each signed"), "{written}");
     }
 }
