@@ -357,7 +357,7 @@ mod tests {
         let large = Price { loss: Some(Loss::Gdp(Gdp::new(2.0).unwrap())), delta: 0.0 };
         let (asked, left) = account.spend(&large).unwrap_err();
         assert!(
-            asked.contains("% of the budget") && left.contains("epsilon 4 at delta 1e-6"),
+            asked.contains("% of the budget") && left.contains("spent of 4, at delta 1e-6"),
             "{asked} {left}"
         );
         assert_eq!(account.epsilon(), mixed, "nothing was spent");

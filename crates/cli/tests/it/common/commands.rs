@@ -231,6 +231,8 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
+    ("account transcript", "account transcript OUT-averaging/transcript.json --all-pairs"),
+    ("account transcript", "account transcript OUT-averaging/transcript.json --worst-coalition 2"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
     (
         "run averaging",
