@@ -356,10 +356,10 @@ mod tests {
         assert!(mixed > eight && mixed < 4.0, "{mixed}");
         let large = Price { loss: Some(Loss::Gdp(Gdp::new(2.0).unwrap())), delta: 0.0 };
         let (asked, left) = account.spend(&large).unwrap_err();
-        assert!(
-            asked.contains("% of the budget") && left.contains("spent of 4, at delta 1e-6"),
-            "{asked} {left}"
-        );
+        let worth = Gdp::new(2.0).unwrap().times(1).epsilon(1e-6).unwrap().upper;
+        let (worth, spent) = (up(worth, 4), up(mixed, 4));
+        assert!(asked.starts_with(&format!("epsilon {worth}, ")), "{asked} {worth}");
+        assert!(left.contains(&format!("epsilon {spent} was spent of 4, at delta 1e-6")), "{left} {spent}");
         assert_eq!(account.epsilon(), mixed, "nothing was spent");
     }
 

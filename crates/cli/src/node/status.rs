@@ -318,3 +318,37 @@ impl Status {
         doubted.map_or(Ok(()), |why| Err(Error::Doubted(why).into()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_doubted_ledger_has_no_headline_of_what_it_knows() {
+        let budget = Spent {
+            label: "values".to_owned(),
+            observer: "the wire-tapper".to_owned(),
+            spent: 0.0,
+            used: 0.0,
+            epsilon: 8.0,
+            delta: 1e-6,
+            chances: 0.0,
+            most_chances: 0.0,
+            of: "all",
+            exact: None,
+        };
+        let mut stands = Stands {
+            key: String::new(),
+            records: 0,
+            runs: Vec::new(),
+            budgets: vec![budget],
+            sets: None,
+            doubted: None,
+            under_way: Vec::new(),
+        };
+        let headline = |stands: &Stands| stands.to_string().lines().next().unwrap().to_owned();
+        assert!(headline(&stands).contains("0 %"));
+        stands.doubted = Some("it is an older copy".to_owned());
+        assert!(headline(&stands).starts_with("DOUBTED") && !headline(&stands).contains('0'));
+    }
+}
