@@ -378,8 +378,9 @@ pub(crate) fn clipped(values: &[f64], width: usize, range: Range) -> Result<Vec<
     Ok(values.iter().map(|value| value.clamp(range.low, range.high)).collect())
 }
 
-/// The same of what a peer holds; its owner is told how many were not within it.
+/// The same of what a peer holds; its owner is told how many were not within it. A function that nobody would ask is refused.
 pub(crate) fn own(holding: &Holding, width: usize, range: Range) -> Result<Vec<f64>> {
+    holding.check_nothing_learned()?;
     let values = holding.values()?;
     let within = clipped(&values, width, range)?;
     let moved = values.iter().zip(&within).filter(|(a, b)| a != b).count();
