@@ -1,6 +1,7 @@
 //! Where nets are learned: on the processor, or on a graphics card where there is one.
 
 use clap::ValueEnum;
+use sottovoce::Result;
 use sottovoce::deep::{Ready, SideBySide, Trainer};
 
 use crate::output::note;
@@ -17,7 +18,7 @@ pub enum Device {
 
 impl Device {
     /// Who computes them, if not the processor. A card that is not there is noted; a net that no card computes is refused.
-    pub(crate) fn trainer(self, ready: &Ready) -> anyhow::Result<Option<Box<dyn Trainer>>> {
+    pub(crate) fn trainer(self, ready: &Ready) -> Result<Option<Box<dyn Trainer>>> {
         match self {
             Self::Cpu => Ok(None),
             Self::Gpu => on_card(ready),
@@ -35,7 +36,7 @@ impl Device {
 }
 
 #[cfg(feature = "gpu")]
-fn on_card(ready: &Ready) -> anyhow::Result<Option<Box<dyn Trainer>>> {
+fn on_card(ready: &Ready) -> Result<Option<Box<dyn Trainer>>> {
     use sottovoce_gpu::{Card, Gradients, Layers};
     match Card::open() {
         Ok(card) => {
@@ -74,7 +75,7 @@ fn card() -> Option<Box<dyn SideBySide>> {
 
 #[cfg(not(feature = "gpu"))]
 #[expect(clippy::unnecessary_wraps, reason = "with cards it can be refused")]
-fn on_card(_: &Ready) -> anyhow::Result<Option<Box<dyn Trainer>>> {
+fn on_card(_: &Ready) -> Result<Option<Box<dyn Trainer>>> {
     note(
         "`device` is gpu: this program was built without (feature `gpu`); gradients are computed on the processor",
     );

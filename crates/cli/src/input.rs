@@ -8,8 +8,6 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
-use sottovoce::deep;
-use sottovoce::experiment::PersonalTask;
 use sottovoce_fault::file;
 
 thread_local! {
@@ -43,16 +41,11 @@ pub(crate) fn keep(key: &'static str, hex: String) {
     READ.with_borrow_mut(|read| read.insert(key, hex));
 }
 
-/// Keeps the hash of the graph on which a net is learned.
-pub(crate) fn of_images(ready: &deep::Ready) {
-    if let Some(hash) = &ready.graph_sha256 {
+/// Keeps the hash of a graph's file, where there is one.
+pub(crate) fn of_graph(sha256: Option<&String>) {
+    if let Some(hash) = sha256 {
         keep(GRAPH, hash.clone());
     }
-}
-
-/// Keeps the hash of who is similar to whom.
-pub(crate) fn of_agents(task: &PersonalTask, folder: &Path) -> io::Result<()> {
-    task.table.similar.as_ref().map_or(Ok(()), |path| hash(GRAPH, &folder.join(path)))
 }
 
 /// Reads by `parse`, and keeps the hash of all bytes under `key`. What the device says goes before what the parser makes of it.
@@ -96,19 +89,6 @@ fn open(field: &str, path: &Path) -> anyhow::Result<impl Read> {
             "`{field}` is {shown}: it cannot be opened; check the name and the permissions"
         )),
     })
-}
-
-/// Keeps the hash of a file under `key`.
-fn hash(key: &'static str, path: &Path) -> io::Result<()> {
-    note(key, of_file(path)?);
-    Ok(())
-}
-
-fn of_file(path: &Path) -> io::Result<Sha256> {
-    let mut reader = file::open(path, file::MOST)?;
-    let mut hashing = Hashing { reader: &mut reader, hash: Sha256::new(), failed: None };
-    io::copy(&mut hashing, &mut io::sink())?;
-    Ok(hashing.hash)
 }
 
 /// A reader that hashes what passes, and remembers what failed.

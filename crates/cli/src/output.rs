@@ -63,12 +63,21 @@ impl Global {
     ///
     /// If it cannot be written.
     pub fn print(&self, report: &impl Report) -> anyhow::Result<()> {
+        let text = |verbose| if verbose { format!("{report:#}") } else { report.to_string() };
+        self.show(text, || Ok(serde_json::to_string(report)?))
+    }
+
+    /// Prints a result as its text, with lists of all peers or without them, or as its JSON object.
+    pub(crate) fn show(
+        &self,
+        text: impl Fn(bool) -> String,
+        json: impl FnOnce() -> anyhow::Result<String>,
+    ) -> anyhow::Result<()> {
         let text = match self.json {
-            true => self.document(report)?,
-            false if self.verbose => prose::wrapped(&format!("{report:#}{}", self.rest())),
+            true => self.headed(&json()?)?,
             // A headline alone is for programs as well, and stays on its line.
-            false if self.quiet => report.to_string().lines().next().unwrap_or_default().to_owned(),
-            false => prose::wrapped(&format!("{report}{}", self.rest())),
+            false if self.quiet => text(false).lines().next().unwrap_or_default().to_owned(),
+            false => prose::wrapped(&format!("{}{}", text(self.verbose), self.rest())),
         };
         write(format!("{}\n", text.trim_end()).as_bytes())
     }
@@ -101,8 +110,15 @@ impl Global {
             events_sha256: hash(input::EVENTS),
             unchecked: self.unchecked.clone(),
         })?;
-        let comma = if own.is_empty() { "" } else { "," };
-        Ok(format!("{}{comma}{}", origin.trim_end_matches('}'), body.trim_start_matches('{')))
+        Ok(joined(&origin, body))
+    }
+}
+
+/// Two JSON objects as one.
+pub(crate) fn joined(first: &str, second: &str) -> String {
+    match (first, second) {
+        ("{}", one) | (one, "{}") => one.to_owned(),
+        _ => format!("{},{}", &first[..first.len() - 1], &second[1..]),
     }
 }
 

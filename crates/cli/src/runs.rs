@@ -1,16 +1,14 @@
 //! What a folder holds of a run, by fields, and where runs differ: for `compare`, and for whoever shows several.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use serde_json::Value;
 use sottovoce::experiment::Experiment;
+use sottovoce::spine::{EXPERIMENT, RESULT};
 use sottovoce_fault::file;
 
-/// Names under which runs keep what they print with --json.
-pub(crate) const RESULTS: [&str; 5] =
-    ["result.json", "learning.json", "personalized.json", "deep.json", "report.json"];
 /// What differs from one run to the next and means nothing.
 const LEFT_OUT: [&str; 5] = ["command", "files", "report", "schema_version", "seed"];
 
@@ -33,17 +31,17 @@ impl Run {
                 folder.display()
             );
         }
-        let Some(path) = result_in(folder) else {
+        let path = folder.join(RESULT);
+        if !path.is_file() {
             bail!(
-                "`folder` is {}: it holds no run (one of {}); give one that a run has written (--out)",
-                folder.display(),
-                RESULTS.join(", ")
+                "`folder` is {}: it holds no run ({RESULT} is missing); give one that a run has written (--out)",
+                folder.display()
             );
-        };
+        }
         let text = file::text("folder", &path, file::MOST)?;
         let results: Value = serde_json::from_str(&text)
             .with_context(|| format!("{} is damaged; run again", path.display()))?;
-        let experiment = match file::text("folder", &folder.join(crate::run::EXPERIMENT), file::MOST) {
+        let experiment = match file::text("folder", &folder.join(EXPERIMENT), file::MOST) {
             Ok(text) => serde_json::to_value(Experiment::parse(&text)?)?,
             Err(_) => Value::Null,
         };
@@ -58,11 +56,6 @@ impl Run {
         run.results.retain(|_, value| value.is_number());
         run
     }
-}
-
-/// The file in which a folder keeps what its run printed.
-pub(crate) fn result_in(folder: &Path) -> Option<PathBuf> {
-    RESULTS.map(|name| folder.join(name)).into_iter().find(|path| path.is_file())
 }
 
 /// Fields by their paths; lists are left out, but for those of the experiment.

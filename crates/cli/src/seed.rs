@@ -35,6 +35,11 @@ pub(super) fn was_given(matches: &ArgMatches) -> bool {
 }
 
 impl Global {
+    /// The same with another seed.
+    pub(crate) fn with_seed(&self, seed: u64) -> Self {
+        Self { seed, ..self.clone() }
+    }
+
     /// The seed of an experiment: as given, or else as it says.
     pub(crate) fn seed_of(&self, experiment: &Experiment) -> u64 {
         experiment.seed().filter(|_| !self.seed_given).unwrap_or(self.seed)

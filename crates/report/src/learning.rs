@@ -2,8 +2,6 @@
 //!
 //! It knows no model and no method: measures, settings and curves come as names with values, so that a new measure is one more line.
 
-use std::path::Path;
-
 use serde::Serialize;
 
 use crate::blocks::{Beside, Frame, GuaranteeLine};
@@ -12,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::frame::Axis;
 use crate::provenance::Provenance;
 use crate::scene::Picture;
-use crate::{shell, store};
+use crate::shell;
 
 /// Everything the report of a learning run shows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -71,13 +69,9 @@ impl LearningChart {
 const FEW: usize = 12;
 
 impl LearningReport {
-    /// Refuses a folder that holds a report already: worth asking before the work begins.
-    ///
-    /// # Errors
-    ///
-    /// Where a file of that name is there and `overwrite` is false.
-    pub fn free(dir: &Path, overwrite: bool) -> Result<()> {
-        store::check(dir, &["report.html", "learning.json", "curves.csv"], overwrite)
+    /// Names of its files, besides those of the charts.
+    pub fn file_names() -> Vec<&'static str> {
+        vec!["report.html", "curves.csv"]
     }
 
     /// The files by name, the page first, for whoever writes them together with others.
@@ -85,10 +79,9 @@ impl LearningReport {
     /// # Errors
     ///
     /// Where two charts have one name.
-    pub fn files(&self, json: Vec<u8>) -> Result<Vec<(String, Vec<u8>)>> {
+    pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>> {
         self.check()?;
-        let mut files =
-            vec![("report.html".to_owned(), self.html().into_bytes()), ("learning.json".to_owned(), json)];
+        let mut files = vec![("report.html".to_owned(), self.html().into_bytes())];
         for chart in &self.charts {
             files.extend(chart.picture().files(&chart.stem)?);
         }
@@ -146,9 +139,7 @@ impl LearningReport {
     }
 
     fn names(&self) -> Vec<(String, &str)> {
-        let data =
-            [("learning.json", "everything that was computed"), ("curves.csv", "every curve, step by step")];
-        let data = data.map(|(name, what)| (name.to_owned(), what));
+        let data = [("curves.csv".to_owned(), "every curve, step by step")];
         let pictures = self.charts.iter().flat_map(|chart| {
             [
                 (format!("{}.svg", chart.stem), chart.title.as_str()),
@@ -221,6 +212,7 @@ fn facts(id: &str, title: &str, facts: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store;
 
     fn report(peers: usize) -> LearningReport {
         let series =
@@ -255,7 +247,7 @@ mod tests {
             "5 peers with 25 rows: at least 3, 5 in the middle, at most 7 each",
             "data-name=\"without noise\"",
             "Nothing: there was no noise",
-            "href=\"learning.json\"",
+            "href=\"curves.csv\"",
             "<details open>",
         ] {
             assert!(page.contains(shown), "{shown}");
@@ -270,13 +262,12 @@ mod tests {
     fn files_are_those_that_the_page_links_to() {
         let folder = tempfile::tempdir().unwrap();
         let report = report(3);
-        store::write(folder.path(), &report.files(b"{}".to_vec()).unwrap(), false).unwrap();
+        store::write(folder.path(), &report.files().unwrap(), false).unwrap();
         let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
         for entry in std::fs::read_dir(folder.path()).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             assert!(name == "report.html" || page.contains(&format!("href=\"{name}\"")), "{name}");
         }
-        assert!(LearningReport::free(folder.path(), false).is_err());
         let csv = std::fs::read_to_string(folder.path().join("curves.csv")).unwrap();
         assert_eq!(csv.lines().nth(1), Some("learning,\"this run\",0,0.5"));
         assert_eq!(csv.lines().count(), 1 + 2 * 2 * 2);

@@ -5,8 +5,10 @@
 pub mod averaging;
 pub mod deep;
 pub mod experiment;
+mod learn;
 pub mod personal;
 pub mod rumor;
+pub mod spine;
 pub mod training;
 pub mod transcript;
 

@@ -34,6 +34,6 @@ impl DeepArgs {
 pub(super) fn account(experiment: &Deep, folder: &Path, seed: u64, global: &Global) -> anyhow::Result<()> {
     let _waiting = global.waiting("accounting");
     let ready = experiment.ready(folder, seed)?;
-    input::of_images(&ready);
+    input::of_graph(ready.graph_sha256.as_ref());
     global.print(&deep::account(experiment, &ready)?)
 }

@@ -69,13 +69,9 @@ impl File {
                 super::personalized::account(asked, &folder_of(&self.file), seed, global)
             }
             Experiment::Deep(asked) => super::deep::account(asked, &folder_of(&self.file), seed, global),
-            Experiment::Rumor(rumor) => rumor::account(
-                rumor,
-                &folder_of(&self.file),
-                &[],
-                (0.0, 1),
-                &Global { seed, ..global.clone() },
-            ),
+            Experiment::Rumor(rumor) => {
+                rumor::account(rumor, &folder_of(&self.file), &[], (0.0, 1), &global.with_seed(seed))
+            }
         }
     }
 }

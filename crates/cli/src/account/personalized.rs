@@ -40,6 +40,6 @@ pub(super) fn account(
 ) -> anyhow::Result<()> {
     let _waiting = global.waiting("accounting");
     let revealed = personal::account(experiment, folder, seed)?;
-    input::of_agents(&experiment.task, folder)?;
+    input::of_graph(experiment.task.graph_sha256(folder)?.as_ref());
     global.print(&revealed)
 }

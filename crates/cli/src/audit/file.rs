@@ -79,7 +79,7 @@ impl File {
                 let bar = global.progress(all, "runs with two versions of a row");
                 let folder = folder_of(&self.file);
                 let found = personal::attack(asked, &folder, seed, runs, || bar.inc(1))?;
-                input::of_agents(&asked.task, &folder)?;
+                input::of_graph(asked.task.graph_sha256(&folder)?.as_ref());
                 bar.finish_and_clear();
                 global.print(&found)?;
                 match found.fallen() {
@@ -107,7 +107,7 @@ impl File {
                     &runs,
                     "--rounds",
                 ];
-                Defaults::try_parse_from(words)?.source.run(&Global { seed, ..global.clone() })
+                Defaults::try_parse_from(words)?.source.run(&global.with_seed(seed))
             }
         }
     }

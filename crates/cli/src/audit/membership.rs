@@ -89,7 +89,7 @@ pub(super) fn canaries(
 ) -> anyhow::Result<()> {
     let _waiting = global.waiting("attacking");
     let ready = experiment.ready(folder, seed)?;
-    input::of_images(&ready);
+    input::of_graph(ready.graph_sha256.as_ref());
     let bar = global.progress(ready.setting.plan.iterations, "rounds with canaries");
     let found = deep::attack(&ready, || bar.inc(1))?;
     bar.finish_and_clear();

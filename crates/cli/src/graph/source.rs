@@ -24,8 +24,6 @@ pub(crate) fn read_graph(path: &Path, format: Option<Format>) -> anyhow::Result<
 
 /// Keeps the hash of a graph's file, and says what was noticed in it.
 pub(crate) fn said(sha256: Option<&String>, notes: &[String]) {
-    if let Some(hash) = sha256 {
-        input::keep(input::GRAPH, hash.clone());
-    }
+    input::of_graph(sha256);
     notes.iter().for_each(|text| note(text));
 }

@@ -1,34 +1,27 @@
-//! `sottovoce run`: the main jobs, on embedded examples that need no files.
-//!
-//! * `quickstart`: peers average privately in a simulation, the loss of every pair is accounted for exactly, an attack confirms it;
-//! * `averaging`: the same with one's own graph, values, noise and faults; `FILE.toml`: the same from a file;
-//! * `learning`: peers learn a model together, by gossip, by a walking token, or by averaging to consensus;
-//! * `personalized`: everyone learns a model of her own, drawn towards those of similar agents;
-//! * `deep`: a net learned together from images that stay where they are;
-//! * `rumor`: news spreads so that nobody can tell who began, and attackers try to.
-//!
-//! All end in a report.
+//! `sottovoce run`: the main jobs, by flags, from a file, or on embedded examples that need no files. All end in a report.
 
-mod averaging;
-mod checkpoints;
-mod deep;
-mod experiment;
-mod learning;
-mod personalized;
-mod quickstart;
-mod rumor;
+mod examples;
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use indicatif::ProgressBar;
 use serde::Serialize;
+use serde_json::Map;
+use sottovoce::experiment::{self, Experiment, folder_of};
+use sottovoce::spine::{Checkpoints, Context, Progress, check_folder};
+use sottovoce_report::store;
 
-use super::Global;
-use super::underway::Underway;
-pub(crate) use experiment::EXPERIMENT;
-use experiment::{again, execute};
+use crate::audit::Failed;
+use crate::device::Device;
+use crate::output::{joined, note};
+use crate::underway::Underway;
+use crate::{Global, input};
+
+/// The quickstart's spec, as its file has it.
+const QUICKSTART: &str = include_str!("quickstart.toml");
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -38,39 +31,158 @@ use experiment::{again, execute};
 )]
 pub(crate) struct Run {
     #[command(subcommand)]
-    experiment: Experiment,
+    what: What,
 }
 
 #[derive(Debug, Subcommand)]
-enum Experiment {
+enum What {
     /// Private averaging among 64 peers who speak only to those nearby: simulated, accounted for, attacked, reported.
-    Quickstart(quickstart::Quickstart),
+    #[command(after_help = examples::QUICKSTART)]
+    Quickstart(Quickstart),
     /// Your own averaging: graph, values, noise, faults; simulated, accounted for, attacked, reported.
-    Averaging(Box<averaging::Averaging>),
+    #[command(after_help = examples::AVERAGING)]
+    Averaging(Box<Flags<experiment::Averaging>>),
     /// A model learned together from data that stays where it is: calibrated, run, accounted for, reported.
-    Learning(Box<learning::Learning>),
+    #[command(after_help = examples::LEARNING)]
+    Learning(Box<Kept<experiment::Learning>>),
     /// A model for everyone, with help from similar agents: calibrated, run, accounted for, reported.
-    Personalized(Box<personalized::PersonalizedArgs>),
+    #[command(after_help = examples::PERSONALIZED)]
+    Personalized(Box<Flags<experiment::Personalized>>),
     /// A net learned together from images that stay where they are: calibrated, run, accounted for, reported.
-    Deep(Box<deep::DeepArgs>),
+    #[command(after_help = examples::DEEP)]
+    Deep(Box<Deep>),
     /// A rumour whose source is hidden: spread, accounted for, attacked, reported.
-    Rumor(Box<rumor::RumorArgs>),
+    #[command(after_help = examples::RUMOR)]
+    Rumor(Box<Flags<experiment::Rumor>>),
     /// An experiment's file: `run my.toml` is short for it.
-    File(experiment::File),
+    #[command(after_help = examples::FILE)]
+    File(File),
+}
+
+#[derive(Debug, Args)]
+struct Quickstart {
+    /// Runs with so many seeds, from --seed on; the first is shown, errors are given over all of them.
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    seeds: usize,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// A spec by flags.
+#[derive(Debug, Args)]
+// The spec within has the same name.
+#[group(skip)]
+struct Flags<S: Args> {
+    #[command(flatten)]
+    spec: S,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// The same of a run whose state can be kept.
+#[derive(Debug, Args)]
+#[group(skip)]
+struct Kept<S: Args> {
+    #[command(flatten)]
+    flags: Flags<S>,
+    #[command(flatten)]
+    state: Checkpoints,
+}
+
+#[derive(Debug, Args)]
+#[group(skip)]
+struct Deep {
+    #[command(flatten)]
+    kept: Kept<experiment::Deep>,
+    /// Where gradients are computed; last digits depend on it, lots and noise do not.
+    #[arg(long, value_enum, default_value_t)]
+    device: Device,
+}
+
+#[derive(Debug, Args)]
+struct File {
+    /// The experiment.
+    file: PathBuf,
+    /// Runs with so many seeds, instead of what the file says.
+    #[arg(long, value_name = "K")]
+    seeds: Option<usize>,
+    #[command(flatten)]
+    place: Place,
 }
 
 impl Run {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        match &self.experiment {
-            Experiment::Quickstart(command) => command.run(global),
-            Experiment::Learning(command) => command.run(global),
-            Experiment::Personalized(command) => command.run(global),
-            Experiment::Deep(command) => command.run(global),
-            Experiment::Rumor(command) => command.run(global),
-            Experiment::Averaging(command) => command.run(global),
-            Experiment::File(command) => command.run(global),
+        let (none, here) = (Checkpoints::default(), PathBuf::new());
+        let (spec, folder, place, checkpoints, device) = match &self.what {
+            What::Quickstart(Quickstart { seeds, place }) => {
+                (Experiment::parse(QUICKSTART)?.with_seeds(*seeds)?, here, place, &none, Device::Cpu)
+            }
+            What::File(File { file, seeds, place }) => {
+                let spec = Experiment::read(file)?;
+                let spec = seeds.map_or(Ok(spec.clone()), |seeds| spec.with_seeds(seeds))?;
+                (spec, folder_of(file), place, &none, Device::Cpu)
+            }
+            What::Averaging(flags) => {
+                (Experiment::Averaging(Box::new(flags.spec.clone())), here, &flags.place, &none, Device::Cpu)
+            }
+            What::Personalized(flags) => (
+                Experiment::Personalized(Box::new(flags.spec.clone())),
+                here,
+                &flags.place,
+                &none,
+                Device::Cpu,
+            ),
+            What::Rumor(flags) => {
+                (Experiment::Rumor(flags.spec.clone()), here, &flags.place, &none, Device::Cpu)
+            }
+            What::Learning(kept) => {
+                let Flags { spec, place } = &kept.flags;
+                (Experiment::Learning(Box::new(spec.clone())), here, place, &kept.state, Device::Cpu)
+            }
+            What::Deep(deep) => {
+                let Flags { spec, place } = &deep.kept.flags;
+                (Experiment::Deep(Box::new(spec.clone())), here, place, &deep.kept.state, deep.device)
+            }
+        };
+        let global = &global.with_seed(global.seed_of(&spec));
+        let out = place.folder()?;
+        if let Some(out) = &out {
+            check_folder(&spec, out, place.overwrite)?;
         }
+        let mut outcome = {
+            let bars = Bars::new(global);
+            let context = Context {
+                folder: &folder,
+                seed: global.seed,
+                progress: &bars,
+                checkpoints,
+                elsewhere: &|ready| device.trainer(ready),
+            };
+            let _underway = place.underway(&spec, &context, global)?;
+            let _waiting = global.waiting("running");
+            spec.run(&context)?
+        };
+        outcome.notes.iter().for_each(|text| note(text));
+        input::of_graph(outcome.graph_sha256.as_ref());
+        let mut printed = Printed { found: Map::new(), report: None, files: Vec::new() };
+        if let Some(out) = out {
+            let has_page = outcome.has_page();
+            let files = outcome.files(global.provenance(), |body| headed(global, &body))?;
+            printed.files = store::write(&out, &files, place.overwrite)?;
+            printed.report = Some(out).filter(|_| has_page);
+        }
+        let found = &outcome.document;
+        global.show(
+            |verbose| printed.text(&found.text(verbose)),
+            || Ok(joined(&found.json()?, &serde_json::to_string(&printed)?)),
+        )?;
+        outcome.refuted.map_or(Ok(()), |verdict| Err(Failed(verdict).into()))
     }
+}
+
+/// The document with what it rests on, where a library asks.
+fn headed(global: &Global, body: &str) -> sottovoce::Result<String> {
+    global.headed(body).map_err(|error| sottovoce::Error::refused(error.to_string()))
 }
 
 /// Where a report goes.
@@ -100,20 +212,65 @@ impl Place {
             None => bail!("`out` is missing, and all default folders exist: give --out DIR"),
         }
     }
-}
 
-impl Place {
-    /// Says in the folder that was asked for that an experiment is under way, until what is returned is dropped.
+    /// Says in the folder that was asked for that a run is under way, until what is returned is dropped.
     fn underway(
         &self,
-        experiment: &sottovoce::experiment::Experiment,
-        folder: &Path,
-        seed: u64,
+        spec: &Experiment,
+        context: &Context<'_>,
         global: &Global,
-    ) -> Option<Underway> {
-        let out = self.out.as_deref()?;
-        let again = again(experiment.clone(), folder, seed).ok()?;
-        Some(Underway::begin(out, String::from_utf8(again).ok()?, &global.latest))
+    ) -> anyhow::Result<Option<Underway>> {
+        let Some(out) = &self.out else { return Ok(None) };
+        let again = context.again(spec.clone()).to_toml()?;
+        Ok(Some(Underway::begin(out, again, &global.latest)))
+    }
+}
+
+/// Shows on a bar how far a run is.
+struct Bars<'a> {
+    global: &'a Global,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl<'a> Bars<'a> {
+    fn new(global: &'a Global) -> Self {
+        Self { global, bar: Mutex::new(None) }
+    }
+
+    fn on(&self, show: impl FnOnce(&ProgressBar)) {
+        if let Some(bar) = &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            show(bar);
+        }
+    }
+}
+
+impl Progress for Bars<'_> {
+    fn begin(&self, steps: usize, what: &str) {
+        self.on(ProgressBar::finish_and_clear);
+        let bar = self.global.progress(steps, what);
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar);
+    }
+
+    fn step(&self, next: &str) {
+        self.on(|bar| {
+            bar.inc(1);
+            if !next.is_empty() {
+                bar.set_message(next.to_owned());
+            }
+        });
+    }
+
+    fn at(&self, done: usize, how: &str) {
+        self.on(|bar| {
+            bar.set_position(done as u64);
+            bar.set_message(how.to_owned());
+        });
+    }
+}
+
+impl Drop for Bars<'_> {
+    fn drop(&mut self) {
+        self.on(ProgressBar::finish_and_clear);
     }
 }
 
@@ -130,16 +287,12 @@ pub(crate) struct Printed<F> {
     files: Vec<PathBuf>,
 }
 
-impl<F: fmt::Display> fmt::Display for Printed<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.found.fmt(f)?;
+impl<F> Printed<F> {
+    /// A result's text, and where its page is.
+    fn text(&self, found: &str) -> String {
         match &self.report {
-            Some(folder) => write!(f, "\nReport: {}", page(folder).display()),
-            None => Ok(()),
+            Some(folder) => format!("{found}\nReport: {}", folder.join("report.html").display()),
+            None => found.to_owned(),
         }
     }
-}
-
-fn page(folder: &Path) -> PathBuf {
-    folder.join("report.html")
 }

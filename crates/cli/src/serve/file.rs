@@ -6,22 +6,20 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use sottovoce::spine::{EXPERIMENT, RESULT, TRANSCRIPT};
 use sottovoce_report::live;
-
-use crate::run::EXPERIMENT;
-use crate::runs::RESULTS;
 
 /// The page of a run.
 pub(super) const REPORT: &str = "report.html";
 /// Files beside it, but for pictures.
-const BESIDE: [&str; 6] =
-    [EXPERIMENT, "transcript.json", "losses.csv", "course.csv", "curves.csv", "agents.csv"];
+const BESIDE: [&str; 8] =
+    [EXPERIMENT, TRANSCRIPT, RESULT, "report.json", "losses.csv", "course.csv", "curves.csv", "agents.csv"];
 /// Most bytes of a file that is shown.
 pub(super) const MOST: u64 = 64 << 20;
 
 /// Whether a run writes a file of this name, and it may be shown. Others in the same folder are nobody's business.
 pub(super) fn shows(name: &str) -> bool {
-    name == REPORT || RESULTS.contains(&name) || BESIDE.contains(&name) || is_picture(name, &["svg", "png"])
+    name == REPORT || BESIDE.contains(&name) || is_picture(name, &["svg", "png"])
 }
 
 /// Whether it is a picture of a run: letters, digits and hyphens, and one of these endings.

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sottovoce::experiment::Experiment;
+use sottovoce::spine::{EXPERIMENT, RESULT};
 use sottovoce::terms::short_up;
 use sottovoce_privacy::{Adjacency, Risk, Standing, Unit};
 use sottovoce_report::GuaranteeLine;
@@ -14,8 +14,7 @@ use sottovoce_report::GuaranteeLine;
 use super::file::{self, REPORT, is_picture};
 use super::shelf::{Files, name};
 use super::words::{self, Document};
-use crate::run::EXPERIMENT;
-use crate::runs::{RESULTS, Run};
+use crate::runs::Run;
 use crate::underway::{self, Word};
 
 /// Most bytes of a result whose numbers are all compared.
@@ -28,9 +27,6 @@ const SILENCE: u64 = 15;
 const MOST_PROMISES: usize = 40;
 /// Letters of a sentence that is shown.
 const LONG: usize = 600;
-
-/// In which rumours once kept what they show and not what they print: its guarantees are sentences.
-const OLD_RUMOR: &str = "report.json";
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -152,7 +148,7 @@ pub(super) struct Promise {
 impl Found {
     /// Whether a folder with these files is that of a run.
     pub(super) fn is(files: &Files) -> bool {
-        RESULTS.iter().any(|name| files.contains_key(*name)) || files.contains_key(underway::FILE)
+        files.contains_key(RESULT) || files.contains_key(underway::FILE)
     }
 
     /// Reads what there is.
@@ -195,25 +191,18 @@ impl Found {
                 .map_err(|why| format!("{EXPERIMENT}: {why}"))?;
             self.asked(&String::from_utf8_lossy(&bytes)).map_err(|why| format!("{EXPERIMENT}: {why}"))?;
         }
-        let Some(result) = RESULTS.iter().find(|name| files.contains_key(**name)) else { return Ok(()) };
-        let modified = files[*result].1.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let Some((_, written)) = files.get(RESULT) else { return Ok(()) };
+        let modified = written.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         self.when = modified.map(|time| time.as_secs());
-        match *result == OLD_RUMOR {
-            true => self.told(document::<Document<IgnoredAny>>(root, &folder.join(result), file::MOST)?, &[]),
-            false => {
-                let mut told = document::<Document<Promise>>(root, &folder.join(result), file::MOST)?;
-                let promises = std::mem::take(&mut told.guarantees);
-                self.told(told, &promises);
-            }
-        }
+        self.told(document::<Document>(root, &folder.join(RESULT), file::MOST)?);
         Ok(())
     }
 
-    fn told<G>(&mut self, document: Document<G>, promises: &[Promise]) {
+    fn told(&mut self, document: Document) {
         self.measures = document.measures();
         self.headline = document.headline.map(|text| cut(&text));
         self.seed = document.seed.or(self.seed);
-        self.guarantees = promises.iter().take(MOST_PROMISES).cloned().collect();
+        self.guarantees = document.guarantees.into_iter().take(MOST_PROMISES).collect();
         // What the whole document does not speak of, none of its guarantees does.
         for promise in &mut self.guarantees {
             let more: Vec<String> = document
@@ -294,9 +283,9 @@ impl Found {
         let experiment = experiment
             .and_then(|text| serde_json::to_value(Experiment::parse(&text).ok()?).ok())
             .unwrap_or(Value::Null);
-        let result = RESULTS.iter().find(|name| self.has(name)).filter(|_| self.progress.is_none());
-        let result = result
-            .and_then(|name| serde_json::from_slice(&text(name, MOST_COMPARED)?).ok())
+        let result = (self.has(RESULT) && self.progress.is_none())
+            .then(|| serde_json::from_slice(&text(RESULT, MOST_COMPARED)?).ok())
+            .flatten()
             .unwrap_or(Value::Null);
         Run::of(&experiment, &result)
     }

@@ -60,7 +60,7 @@ fn runs() -> tempfile::TempDir {
     put(&at("live"), &[(underway::FILE, &word.to_string())]);
     put(&at("torn"), &[("result.json", "{\"headline\": \"half")]);
     put(&at("list"), &[("result.json", "[]")]);
-    put(&at("odd"), &[("learning.json", "{\"headline\": 7}"), ("experiment.toml", "experiment = 'cookery'")]);
+    put(&at("odd"), &[("result.json", "{\"headline\": 7}"), ("experiment.toml", "experiment = 'cookery'")]);
     put(&at("none"), &[("notes.txt", "no run")]);
     put(&at(".hidden"), &[("result.json", "{}")]);
     place

@@ -6,22 +6,22 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::found::Measure;
+use super::found::{Measure, Promise};
 
 /// Letters of a description.
 const LONG: usize = 80;
 
-/// What is read of a result; all else, and there may be much, is skipped on the way. `G` is the form of its guarantees.
-#[derive(Debug, Deserialize)]
-#[serde(default, bound(deserialize = "G: Deserialize<'de>"))]
-pub(super) struct Document<G> {
+/// What is read of a result; all else, and there may be much, is skipped on the way.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Document {
     pub(super) headline: Option<String>,
     pub(super) seed: Option<u64>,
     pub(super) paused: bool,
     pub(super) fell: bool,
     pub(super) within_bounds: Option<bool>,
     pub(super) violations: Vec<IgnoredAny>,
-    pub(super) guarantees: Vec<G>,
+    pub(super) guarantees: Vec<Promise>,
     /// What none of its guarantees speaks of.
     pub(super) not_covered: Vec<String>,
     /// Averaging: root of the mean squared error.
@@ -38,31 +38,6 @@ pub(super) struct Document<G> {
     share: Number,
 }
 
-// Derived, it would ask the same of `G`.
-impl<G> Default for Document<G> {
-    fn default() -> Self {
-        let (error, accuracy, rmse, r2, mean_rounds, share) = Default::default();
-        Self {
-            headline: None,
-            seed: None,
-            paused: false,
-            fell: false,
-            within_bounds: None,
-            violations: Vec::new(),
-            guarantees: Vec::new(),
-            not_covered: Vec::new(),
-            error,
-            accuracy,
-            rmse,
-            r2,
-            measure: None,
-            ways: Vec::new(),
-            mean_rounds,
-            share,
-        }
-    }
-}
-
 /// A way to a model.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -73,7 +48,7 @@ struct Way {
     worth: Number,
 }
 
-impl<G> Document<G> {
+impl Document {
     /// Numbers by which runs of its kind are judged.
     pub(super) fn measures(&self) -> Vec<Measure> {
         let own = [

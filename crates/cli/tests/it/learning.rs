@@ -180,7 +180,7 @@ fn a_report_is_written_whole_and_not_over_another() {
     }
     assert!(page.contains("data-name=\"without noise\"") && page.contains("epsilon at delta"));
     assert!(page.contains("Learning curve") && page.contains("<svg") && page.contains("proven"));
-    assert!(out.join("learning.png").exists() && out.join("learning.json").exists());
+    assert!(out.join("learning.png").exists() && out.join("result.json").exists());
     refused(&run, &["report.html exists", "--overwrite"]);
 }
 

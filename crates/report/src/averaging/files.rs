@@ -1,10 +1,7 @@
 //! The files of an averaging report.
 
-use std::path::Path;
-
 use super::{AveragingReport, Cell, NO_PATH, honest};
 use crate::error::Result;
-use crate::store;
 
 /// Names of the files, and what they hold, the page itself first.
 pub(super) const FILES: [(&str, &str); 9] = [
@@ -23,13 +20,9 @@ pub(super) const FILES: [(&str, &str); 9] = [
 const JSON_LOSSES: usize = 8_000_000;
 
 impl AveragingReport {
-    /// Refuses a folder that holds a report already: worth asking before the work begins.
-    ///
-    /// # Errors
-    ///
-    /// Where a file of that name is there and `overwrite` is false.
-    pub fn free(dir: &Path, overwrite: bool) -> Result<()> {
-        store::check(dir, &FILES.map(|(name, _)| name), overwrite)
+    /// Names of its files.
+    pub fn file_names() -> Vec<&'static str> {
+        FILES.iter().map(|(name, _)| *name).collect()
     }
 
     /// The files by name, the page first, for whoever writes them together with others.

@@ -26,6 +26,6 @@ pub use masked::MaskedSums;
 pub use pairs::Pairs;
 pub use revealed::{Asked, Cancelled, Coalitions, Group, Revealed, reveal, told};
 pub(crate) use run::happens;
-pub use run::{Averaged, Coordinate, parts, run};
+pub use run::{Averaged, Coordinate, run};
 pub use trade::Trade;
 pub use words::STARRED;

@@ -1,6 +1,6 @@
 //! One experiment: run, accounted for from what happened, attacked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sottovoce_audit::reconstruct::{Prior, Question};
@@ -18,10 +18,11 @@ use sottovoce_views::door::{Past, Source};
 use super::account::{Public, Views, not_covered, stated, statements};
 use super::grid::{Grid, column, predicted};
 use super::trade::Trade;
-use super::{MaskedSums, masked, page, words};
-use crate::experiment::{Averaging, Experiment, Range, Ready};
+use super::{MaskedSums, masked, page, walk, words};
+use crate::experiment::{Averaging, Experiment, Keys, Range, Ready};
 use crate::names::Names;
 use crate::plan::Class;
+use crate::spine::{Context, Outcome as Returned, Protocol};
 use crate::terms::Stated;
 use crate::transcript;
 use crate::{Result, require};
@@ -150,8 +151,65 @@ pub struct Coordinate {
     pub estimate: f64,
 }
 
+/// Distances that are no table in a file.
+const HOW_FAR: [&str; 2] = ["hops", "coordinates"];
+
+impl Protocol for Averaging {
+    fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    fn seed_mut(&mut self) -> &mut Option<u64> {
+        &mut self.seed
+    }
+
+    fn seeds_mut(&mut self) -> Option<&mut Option<usize>> {
+        Some(&mut self.seeds)
+    }
+
+    fn files(&mut self) -> Vec<(&'static str, Option<&mut PathBuf>)> {
+        let table = self.target.by_distance.distance.as_mut();
+        // Two names are no files.
+        let table = table.filter(|name| !HOW_FAR.iter().any(|one| name.as_os_str() == *one));
+        vec![
+            ("graph", self.graph.base.file.as_mut()),
+            ("schedule", self.graph.schedule.as_mut()),
+            ("values", self.values.file.as_mut()),
+            ("distance", table),
+            ("keys", self.noise.keys.as_mut().and_then(Keys::file)),
+        ]
+    }
+
+    fn page_files(&self) -> Vec<&'static str> {
+        if self.walks() { Vec::new() } else { AveragingReport::file_names() }
+    }
+
+    fn run(&self, context: &Context<'_>) -> Result<Returned> {
+        if self.walks() {
+            return walk::outcome(self, context);
+        }
+        let &Context { folder, seed, progress, .. } = context;
+        progress.begin(parts(self), "reading, finding the noise");
+        let mut found = run(self, folder, seed, |next| progress.step(next))?;
+        let experiment = context.again(Experiment::Averaging(Box::new(self.clone())));
+        let (report, transcript) = (found.report.take(), found.transcript.take());
+        let (hash, notes) = (found.graph_sha256.clone(), std::mem::take(&mut found.notes));
+        let refuted = found.fell.then(|| found.attack.clone());
+        let outcome =
+            Returned::new(found, experiment, &transcript)?.of_graph(hash, notes).refuted_by(refuted);
+        Ok(match report {
+            Some(mut report) => outcome.with_page(move |beside| {
+                report.provenance = beside.over(report.provenance);
+                report.beside = beside.files;
+                Ok(report.files()?)
+            }),
+            None => outcome,
+        })
+    }
+}
+
 /// In how many parts the work of an experiment falls, at most: for a progress bar.
-pub fn parts(experiment: &Averaging) -> usize {
+fn parts(experiment: &Averaging) -> usize {
     experiment.seeds.unwrap_or(1).saturating_add(42 + 6)
 }
 

@@ -40,7 +40,7 @@ fn broken(remedy: impl Into<String>) -> Error {
 }
 
 /// The bytes of a file.
-pub fn stored(experiment: &Deep, ready: &Ready, checkpoint: Checkpoint) -> Result<Vec<u8>> {
+pub(super) fn stored(experiment: &Deep, ready: &Ready, checkpoint: Checkpoint) -> Result<Vec<u8>> {
     let whole = Stored { owner: owner(experiment, ready)?, checkpoint };
     let body =
         postcard::to_stdvec(&whole).map_err(|error| broken(format!("it cannot be written ({error})")))?;
@@ -48,7 +48,7 @@ pub fn stored(experiment: &Deep, ready: &Ready, checkpoint: Checkpoint) -> Resul
 }
 
 /// What those bytes hold, if they are whole and of this very run.
-pub fn read(bytes: &[u8], experiment: &Deep, ready: &Ready) -> Result<Checkpoint> {
+pub(super) fn read(bytes: &[u8], experiment: &Deep, ready: &Ready) -> Result<Checkpoint> {
     let rest = bytes.strip_prefix(HEAD).filter(|rest| rest.len() > HASH);
     let Some((hash, body)) = rest.map(|rest| rest.split_at(HASH)) else {
         return Err(broken("it is no checkpoint of a net; give the file that --checkpoint wrote"));

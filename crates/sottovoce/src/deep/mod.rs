@@ -19,11 +19,9 @@ mod run;
 mod words;
 
 pub use account::{Lost, Revealed, account};
-pub use checkpoint::{read, stored};
 pub use membership::{Attacked, Images, MEMBERSHIP, Membership, MembershipFound, attack, membership};
-pub use page::{FILES, files};
 pub use ready::Ready;
-pub use run::{Agent, Found, concluded};
+pub use run::{Agent, Found};
 pub use sottovoce_engine::deep::{Gradients, Point, Run, SideBySide};
 pub use sottovoce_simulator::consensus::Trainer;
 pub(crate) use words::called;

@@ -1,38 +1,32 @@
 //! The report: how it went, for whom, and what it cost.
 
 use sottovoce_report::{
-    Axis, Chart, ColourBar, Curve, Figure, GraphPicture, Page, Picture, Provenance, Section, Series, Table,
-    layout,
+    Axis, Chart, ColourBar, Curve, Figure, GraphPicture, Page, Picture, Section, Series, Table, layout,
 };
 
 use super::{Agent, Found, Lost, Point};
 use crate::Result;
+use crate::spine::{Beside, Files};
 use crate::terms::{risks, short_up};
 
 /// Files of a report, besides pictures.
-pub const FILES: [&str; 5] = ["report.html", "deep.json", "agents.csv", "curve.csv", "model.safetensors"];
+pub(super) const FILES: [&str; 4] = ["report.html", "agents.csv", "curve.csv", "model.safetensors"];
 /// Agents of a graph that is drawn.
 const MOST_DRAWN: usize = 1000;
 /// Agents listed on the page.
 const LISTED: usize = 200;
 
 /// The files of a report by name, the page first.
-pub fn files(
-    found: &Found,
-    json: Vec<u8>,
-    provenance: Provenance,
-    beside: &[&str],
-) -> Result<Vec<(String, Vec<u8>)>> {
+pub(super) fn files(found: &Found, beside: Beside) -> Result<Files> {
     let pictures = pictures(found);
-    let page = page(found, &pictures, provenance, beside);
+    let page = page(found, &pictures, beside);
     let contents = [
         page.html().into_bytes(),
-        json,
         agents_csv(found).into_bytes(),
         curve_csv(found).into_bytes(),
         found.model.clone(),
     ];
-    let mut all: Vec<(String, Vec<u8>)> = FILES.map(str::to_owned).into_iter().zip(contents).collect();
+    let mut all: Files = FILES.map(str::to_owned).into_iter().zip(contents).collect();
     for (name, picture, _) in &pictures {
         all.extend(picture.files(name)?);
     }
@@ -118,12 +112,7 @@ fn loss(epsilon: Option<f64>) -> String {
     epsilon.map_or_else(|| "without bound".to_owned(), short_up)
 }
 
-fn page(
-    found: &Found,
-    pictures: &[(&str, Picture, String)],
-    provenance: Provenance,
-    beside: &[&str],
-) -> Page {
+fn page(found: &Found, pictures: &[(&str, Picture, String)], beside: Beside) -> Page {
     let row = |agent: &Agent| {
         let Agent { lost: Lost { rows, draws, noise_multiplier, .. }, accuracy, .. } = agent;
         vec![
@@ -143,7 +132,7 @@ fn page(
     };
     let mut files: Vec<String> = FILES[1..].iter().map(|name| (*name).to_owned()).collect();
     files.extend(pictures.iter().flat_map(|(name, _, _)| [format!("{name}.svg"), format!("{name}.png")]));
-    files.extend(beside.iter().map(|name| (*name).to_owned()));
+    files.extend(beside.files.into_iter().map(|(name, _)| name));
     let figure = |(name, picture, caption): &(&str, Picture, String)| Figure {
         svg: picture.embedded(name),
         caption: caption.clone(),
@@ -183,7 +172,7 @@ fn page(
                 ..Section::default()
             },
         ],
-        provenance,
+        provenance: beside.provenance,
         ..Page::default()
     }
 }

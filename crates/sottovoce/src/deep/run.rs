@@ -1,15 +1,18 @@
 //! What came of a run.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
-use sottovoce_engine::deep::{Outcome, Point, Run};
+use sottovoce_engine::deep::{Gradients, Outcome, Point, Run};
 use sottovoce_learning::net::Tally;
 use sottovoce_protocol::{Shared, Value};
 
-use super::{Lost, Ready, words};
-use crate::Result;
-use crate::experiment::{Deep, DeepMethod};
+use super::{Lost, Ready, checkpoint, page, words};
+use crate::experiment::{Deep, DeepMethod, Experiment, Keys};
 use crate::names::Names;
-use crate::terms::Stated;
+use crate::spine::{Context, Outcome as Returned, Protocol};
+use crate::terms::{Stated, short_up};
+use crate::{Result, transcript};
 
 /// An agent, and what came of it for her.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,8 +77,78 @@ pub struct Found {
     pub pairs: Vec<(usize, usize)>,
 }
 
+impl Protocol for Deep {
+    fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    fn seed_mut(&mut self) -> &mut Option<u64> {
+        &mut self.seed
+    }
+
+    fn seeds_mut(&mut self) -> Option<&mut Option<usize>> {
+        None
+    }
+
+    fn files(&mut self) -> Vec<(&'static str, Option<&mut PathBuf>)> {
+        vec![
+            ("graph", self.graph.base.file.as_mut()),
+            ("data", self.task.data.as_mut()),
+            ("keys", self.noise.keys.as_mut().and_then(Keys::file)),
+        ]
+    }
+
+    fn page_files(&self) -> Vec<&'static str> {
+        page::FILES.to_vec()
+    }
+
+    fn run(&self, context: &Context<'_>) -> Result<Returned> {
+        let stored = context.checkpoints.bytes()?;
+        let ready = self.ready(context.folder, context.seed)?;
+        let elsewhere = (context.elsewhere)(&ready)?;
+        let setting = &ready.setting;
+        let gradients = Gradients::new(&setting.net, &setting.holdings.rows).by(elsewhere.as_deref());
+        let mut run = Run::new(setting, &gradients)?;
+        if let Some(bytes) = stored {
+            run = run.resume(checkpoint::read(&bytes, self, &ready)?)?;
+        }
+        self.advance(&mut run, &ready, context)?;
+        let found = concluded(self, &ready, &run)?;
+        let experiment = context.again(Experiment::Deep(Box::new(self.clone())));
+        let draws: Vec<usize> = found.agents.iter().map(|agent| agent.lost.draws).collect();
+        let transcript = transcript::Deep::new(&experiment, setting, &draws)?;
+        Ok(Returned::new(found.clone(), experiment, &transcript)?
+            .of_graph(ready.graph_sha256.clone(), Vec::new())
+            .with_page(move |beside| page::files(&found, beside)))
+    }
+}
+
+impl Deep {
+    /// Learns. What is stored was looked at at every point of the curve: a run that diverges leaves the last good state.
+    fn advance(&self, run: &mut Run<'_>, ready: &Ready, context: &Context<'_>) -> Result<()> {
+        let &Context { progress, checkpoints, .. } = context;
+        progress.begin(ready.setting.plan.iterations, "learning");
+        let stop = checkpoints.pause_after.map_or(usize::MAX, |more| run.round().saturating_add(more));
+        loop {
+            let how = run.curve().last().map_or_else(String::new, |point| {
+                let epsilon = point.epsilon.map_or_else(|| "-".to_owned(), short_up);
+                format!(
+                    "loss {:.3}, accuracy {:.3}, distance {:.2}, epsilon {epsilon}",
+                    point.train_loss, point.accuracy, point.disagreement
+                )
+            });
+            progress.at(run.round(), &how);
+            let more = run.go(stop)?;
+            checkpoints.keep(|| checkpoint::stored(self, ready, run.checkpoint()))?;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+}
+
 /// What came of a run, or of as much of it as was made.
-pub fn concluded(experiment: &Deep, ready: &Ready, run: &Run<'_>) -> Result<Found> {
+fn concluded(experiment: &Deep, ready: &Ready, run: &Run<'_>) -> Result<Found> {
     let (outcome, setting) = (run.outcome()?, &ready.setting);
     let delta = setting.delta;
     // What is promised is the plan's.

@@ -78,7 +78,7 @@ impl TryFrom<String> for Keys {
 
 impl Keys {
     /// The file, where one tells.
-    pub(super) fn file(&mut self) -> Option<&mut PathBuf> {
+    pub(crate) fn file(&mut self) -> Option<&mut PathBuf> {
         match self {
             Self::File(path) => Some(path),
             _ => None,

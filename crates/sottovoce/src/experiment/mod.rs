@@ -93,9 +93,6 @@ pub enum Experiment {
 /// Names of the kinds, as a file has them.
 pub const KINDS: [&str; 5] = ["averaging", "learning", "personalized", "deep", "rumor"];
 
-/// Distances that are no table in a file.
-const HOW_FAR: [&str; 2] = ["hops", "coordinates"];
-
 impl Experiment {
     /// Reads the text of a file.
     pub fn parse(text: &str) -> Result<Self> {
@@ -145,64 +142,26 @@ impl Experiment {
 
     /// The seed that it names.
     pub fn seed(&self) -> Option<u64> {
-        match self {
-            Self::Averaging(averaging) => averaging.seed,
-            Self::Learning(learning) => learning.seed,
-            Self::Personalized(personalized) => personalized.seed,
-            Self::Deep(deep) => deep.seed,
-            Self::Rumor(rumor) => rumor.seed,
-        }
+        self.protocol().seed()
     }
 
     /// The same with this seed.
     pub fn with_seed(mut self, seed: u64) -> Self {
-        let own = match &mut self {
-            Self::Averaging(averaging) => &mut averaging.seed,
-            Self::Learning(learning) => &mut learning.seed,
-            Self::Personalized(personalized) => &mut personalized.seed,
-            Self::Deep(deep) => &mut deep.seed,
-            Self::Rumor(rumor) => &mut rumor.seed,
-        };
-        *own = Some(seed);
+        *self.protocol_mut().seed_mut() = Some(seed);
         self
+    }
+
+    /// The same over so many seeds.
+    pub fn with_seeds(mut self, seeds: usize) -> Result<Self> {
+        let remedy = "a net is learned once; give --seed, and run it again";
+        let own = self.protocol_mut().seeds_mut();
+        *own.ok_or_else(|| Error::parameter("seeds", seeds, remedy))? = Some(seeds);
+        Ok(self)
     }
 
     /// The files that it names, by the field that does.
     pub fn files(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
-        let named = match self {
-            Self::Averaging(averaging) => {
-                let table = averaging.target.by_distance.distance.as_mut();
-                // Two names are no files.
-                let table = table.filter(|name| !HOW_FAR.iter().any(|one| name.as_os_str() == *one));
-                vec![
-                    ("graph", averaging.graph.base.file.as_mut()),
-                    ("schedule", averaging.graph.schedule.as_mut()),
-                    ("values", averaging.values.file.as_mut()),
-                    ("distance", table),
-                    ("keys", averaging.noise.keys.as_mut().and_then(Keys::file)),
-                ]
-            }
-            Self::Learning(learning) => vec![
-                ("graph", learning.graph.base.file.as_mut()),
-                ("schedule", learning.graph.schedule.as_mut()),
-                ("data", learning.task.data.as_mut()),
-                ("bounds", learning.task.bounds.as_mut()),
-                ("keys", learning.noise.keys.as_mut().and_then(Keys::file)),
-            ],
-            Self::Personalized(personalized) => {
-                let mut all = vec![("data", personalized.task.data.as_mut())];
-                all.extend(personalized.task.table.files());
-                all
-            }
-            Self::Deep(deep) => {
-                vec![
-                    ("graph", deep.graph.base.file.as_mut()),
-                    ("data", deep.task.data.as_mut()),
-                    ("keys", deep.noise.keys.as_mut().and_then(Keys::file)),
-                ]
-            }
-            Self::Rumor(rumor) => vec![("graph", rumor.graph.as_mut())],
-        };
+        let named = self.protocol_mut().files();
         named.into_iter().filter_map(|(field, file)| Some((field, file?))).collect()
     }
 

@@ -126,7 +126,7 @@ impl PersonalTable {
     }
 
     /// The files that it names, by the field that does.
-    pub(super) fn files(&mut self) -> [(&'static str, Option<&mut PathBuf>); 3] {
+    pub(crate) fn files(&mut self) -> [(&'static str, Option<&mut PathBuf>); 3] {
         [
             ("similar", self.similar.as_mut()),
             ("profiles", self.profiles.as_mut()),

@@ -243,6 +243,13 @@ impl PersonalNetwork {
 }
 
 impl PersonalTask {
+    /// SHA-256 of the file that says who is similar to whom.
+    pub fn graph_sha256(&self, folder: &Path) -> Result<Option<String>> {
+        let Some(path) = &self.table.similar else { return Ok(None) };
+        let bytes = super::graph::bytes("similar", &folder.join(path))?;
+        Ok(Some(super::sha256(&bytes)))
+    }
+
     /// Which task it is.
     pub fn kind(&self) -> Tasks {
         self.kind.unwrap_or(match (&self.table.peer_column, &self.data) {

@@ -23,7 +23,6 @@ mod words;
 
 pub use account::{Reading, Revealed, Share, account};
 pub use attack::{Another, Attacked, attack, attacks};
-pub use page::{FILES, files};
 pub use people::{BySize, Person};
 pub use plan::{Choice, Planned, Suggestion, choices, plan};
 pub use ready::Ready;

@@ -1,16 +1,16 @@
 //! The report: what came of it for whom, and what it cost.
 
 use sottovoce_report::{
-    Axis, Chart, ColourBar, Curve, Figure, GraphPicture, Page, Picture, Provenance, Section, Series, Table,
-    layout,
+    Axis, Chart, ColourBar, Curve, Figure, GraphPicture, Page, Picture, Section, Series, Table, layout,
 };
 
 use super::{Found, Person};
 use crate::Result;
+use crate::spine::{Beside, Files};
 use crate::terms::{risks, short_up};
 
 /// Files of a report, besides pictures.
-pub const FILES: [&str; 3] = ["report.html", "personalized.json", "agents.csv"];
+pub(super) const FILES: [&str; 2] = ["report.html", "agents.csv"];
 /// Pictures, by the names of their files without endings.
 const PICTURES: [&str; 2] = ["gain", "graph"];
 /// Agents of a graph that is drawn.
@@ -19,19 +19,11 @@ const MOST_DRAWN: usize = 1000;
 const LISTED: usize = 200;
 
 /// The files of a report by name, the page first.
-pub fn files(
-    found: &Found,
-    json: Vec<u8>,
-    provenance: Provenance,
-    beside: &[&str],
-) -> Result<Vec<(String, Vec<u8>)>> {
+pub(super) fn files(found: &Found, beside: Beside) -> Result<Files> {
     let pictures: Vec<(&str, Picture, String)> = pictures(found);
-    let page = page(found, &pictures, provenance, beside);
-    let mut all = vec![
-        (FILES[0].to_owned(), page.html().into_bytes()),
-        (FILES[1].to_owned(), json),
-        (FILES[2].to_owned(), csv(found).into_bytes()),
-    ];
+    let page = page(found, &pictures, beside);
+    let mut all =
+        vec![(FILES[0].to_owned(), page.html().into_bytes()), (FILES[1].to_owned(), csv(found).into_bytes())];
     for (name, picture, _) in &pictures {
         all.extend(picture.files(name)?);
     }
@@ -95,12 +87,7 @@ fn graph(found: &Found) -> Picture {
     .picture()
 }
 
-fn page(
-    found: &Found,
-    pictures: &[(&str, Picture, String)],
-    provenance: Provenance,
-    beside: &[&str],
-) -> Page {
+fn page(found: &Found, pictures: &[(&str, Picture, String)], beside: Beside) -> Page {
     let columns = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"));
     let loss = |epsilon: Option<f64>| {
@@ -136,7 +123,7 @@ fn page(
     let not_covered = found.guarantees.first().map_or(Vec::new(), |stated| stated.not_covered.clone());
     let mut files: Vec<String> = FILES[1..].iter().map(|name| (*name).to_owned()).collect();
     files.extend(pictures.iter().flat_map(|(name, _, _)| [format!("{name}.svg"), format!("{name}.png")]));
-    files.extend(beside.iter().map(|name| (*name).to_owned()));
+    files.extend(beside.files.into_iter().map(|(name, _)| name));
     let figures = pictures
         .iter()
         .map(|(name, picture, caption)| Figure { svg: picture.embedded(name), caption: caption.clone() });
@@ -190,7 +177,7 @@ fn page(
                 ..Section::default()
             },
         ],
-        provenance,
+        provenance: beside.provenance,
         ..Page::default()
     }
 }

@@ -1,6 +1,6 @@
 //! The run, over several seeds, and what it is held against.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -12,15 +12,19 @@ use sottovoce_simulator::personal::{FastPersonal, PersonalRun, PersonalSetup};
 use sottovoce_views::door;
 
 use super::people::{self, BySize, Person};
-use super::{Ready, words};
-use crate::experiment::Personalized;
+use super::{Ready, page, words};
+use crate::experiment::{Experiment, Personalized};
+use crate::spine::{Context, Outcome, Protocol};
 use crate::terms::Stated;
-use crate::{Result, require};
+use crate::{Result, require, transcript};
 
 /// The mean time between two wake-ups.
 const HOUR: Duration = Duration::from_secs(3600);
 /// How often rows are held out, where features must be made anew for that.
 const HELD_OUT: u64 = 5;
+
+/// Runs, where nothing is said.
+const SEEDS: usize = 5;
 
 /// One way to a model for everybody, and what it is worth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -89,9 +93,44 @@ struct Models {
     lost: u64,
 }
 
+impl Protocol for Personalized {
+    fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    fn seed_mut(&mut self) -> &mut Option<u64> {
+        &mut self.seed
+    }
+
+    fn seeds_mut(&mut self) -> Option<&mut Option<usize>> {
+        Some(&mut self.seeds)
+    }
+
+    fn files(&mut self) -> Vec<(&'static str, Option<&mut PathBuf>)> {
+        let data = std::iter::once(("data", self.task.data.as_mut()));
+        data.chain(self.task.table.files()).collect()
+    }
+
+    fn page_files(&self) -> Vec<&'static str> {
+        page::FILES.to_vec()
+    }
+
+    fn run(&self, context: &Context<'_>) -> Result<Outcome> {
+        let &Context { folder, seed, progress, .. } = context;
+        progress.begin(self.seeds.unwrap_or(SEEDS), "learning");
+        let found = run(self, folder, seed, || progress.step(""))?;
+        let experiment = context.again(Experiment::Personalized(Box::new(self.clone())));
+        let transcript = transcript::Personalized::new(&experiment, &found.people, &found.releases)?;
+        let outcome = Outcome::new(found.clone(), experiment, &transcript)?;
+        Ok(outcome
+            .of_graph(self.task.graph_sha256(folder)?, Vec::new())
+            .with_page(move |beside| page::files(&found, beside)))
+    }
+}
+
 /// Runs it. `progress` hears of every run that is over.
 pub fn run(experiment: &Personalized, folder: &Path, seed: u64, mut progress: impl FnMut()) -> Result<Found> {
-    let seeds = experiment.seeds.unwrap_or(5);
+    let seeds = experiment.seeds.unwrap_or(SEEDS);
     require((1..=10_000).contains(&seeds), "seeds", seeds, "give a number from 1 to 10,000")?;
     let ready = experiment.ready(folder, seed)?;
     let mut runs = Vec::new();

@@ -23,6 +23,8 @@ pub(crate) use network::{Networked, Run};
 pub use past::{Revealed, Suspected, audit, audit_messages, reveal, reveal_messages};
 pub use survive::{End, Ran, Survived, survive};
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 use sottovoce_audit::source::{Pace, Setting, Sight, precision};
 use sottovoce_privacy::Adversary;
@@ -34,8 +36,10 @@ use sottovoce_views::door::{self, Told};
 use sottovoce_views::parallel;
 use sottovoce_views::rumor::{self, Account, Rumor, attack_success, mean_dynamics, rounds_muting_for};
 
+use crate::experiment::{self, Experiment};
+use crate::spine::{Context, Outcome, Protocol};
 use crate::terms::Stated;
-use crate::transcript::Tellings;
+use crate::transcript::{self, Tellings};
 use crate::{Error, Result, require};
 use course::Course;
 
@@ -122,8 +126,46 @@ pub struct Found {
     pub told: Tellings,
 }
 
-/// What is done in parts, so that a caller can show progress.
-pub const PARTS: usize = SUSPECTS.len() + 3;
+impl Protocol for experiment::Rumor {
+    fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    fn seed_mut(&mut self) -> &mut Option<u64> {
+        &mut self.seed
+    }
+
+    fn seeds_mut(&mut self) -> Option<&mut Option<usize>> {
+        Some(&mut self.seeds)
+    }
+
+    fn files(&mut self) -> Vec<(&'static str, Option<&mut PathBuf>)> {
+        vec![("graph", self.graph.as_mut())]
+    }
+
+    fn page_files(&self) -> Vec<&'static str> {
+        RumorReport::file_names()
+    }
+
+    fn run(&self, context: &Context<'_>) -> Result<Outcome> {
+        if self.is_networked() {
+            return survive::outcome(self, context);
+        }
+        let &Context { seed, progress, .. } = context;
+        let settings = self.settings(seed)?;
+        progress.begin(PARTS, "spreading, attacking");
+        let mut found = run(&settings, || progress.step(""))?;
+        let (told, report) = (std::mem::take(&mut found.told), found.report.clone());
+        let transcript = transcript::Rumor::new(&Experiment::Rumor(self.clone()), &settings, told)?;
+        let experiment = context.again(Experiment::Rumor(self.clone()));
+        let refuted = (!found.within_bounds).then(|| found.attack.clone());
+        let outcome = Outcome::new(found, experiment, &transcript)?.refuted_by(refuted);
+        Ok(outcome.with_page(survive::page_of(report)))
+    }
+}
+
+/// In how many parts the work falls.
+const PARTS: usize = SUSPECTS.len() + 3;
 
 /// Runs it. `done` is called [`PARTS`] times at most.
 pub fn run(settings: &Settings, done: impl Fn()) -> Result<Found> {

@@ -14,6 +14,7 @@ use sottovoce_views::rumor::{survival, survival_at_most};
 use super::course::{dots, kept_after, thinned};
 use super::network::{Networked, Promise, Run};
 use crate::experiment::{self, Clocks, Experiment};
+use crate::spine::{Beside, Context, Files, Outcome};
 use crate::terms::Stated;
 use crate::{Error, Result, transcript};
 
@@ -136,6 +137,26 @@ pub fn survive(
     let mut found = Survived::new(&net, &promise, &runs)?;
     found.transcript = Some(transcript::Messages::new(&Experiment::Rumor(asked.clone()), &net, &runs[0])?);
     Ok(found)
+}
+
+/// The same with its progress and its transcript, as every run returns it.
+pub(super) fn outcome(asked: &experiment::Rumor, context: &Context<'_>) -> Result<Outcome> {
+    let &Context { folder, seed, progress, .. } = context;
+    progress.begin(asked.seeds.unwrap_or(100), "spreading");
+    let mut found = survive(asked, folder, seed, || progress.step(""))?;
+    let (hash, notes) = std::mem::take(&mut found.notes);
+    let (report, transcript) = (std::mem::take(&mut found.report), found.transcript.take());
+    let experiment = context.again(Experiment::Rumor(asked.clone()));
+    Ok(Outcome::new(found, experiment, &transcript)?.of_graph(hash, notes).with_page(page_of(report)))
+}
+
+/// The page of a rumour.
+pub(super) fn page_of(mut report: RumorReport) -> impl FnOnce(Beside) -> Result<Files> {
+    move |beside| {
+        report.provenance = beside.over(report.provenance);
+        report.beside = beside.files;
+        Ok(report.files()?)
+    }
 }
 
 impl Run {

@@ -14,4 +14,4 @@ mod run;
 
 pub use reveal::{Public, WalkRevealed, reveal};
 pub use run::{Walked, account, run};
-pub(crate) use run::{calibrated, happens};
+pub(crate) use run::{calibrated, happens, outcome};

@@ -18,6 +18,7 @@ use crate::learning::network::Traffic;
 use crate::learning::transcript::Released;
 use crate::plan::row::up;
 use crate::plan::target::mu_squared_at;
+use crate::spine::{Context, Outcome};
 use crate::transcript;
 use crate::{Error, Result, require};
 
@@ -81,6 +82,17 @@ pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) ->
         done();
     }
     Walked::new(&ready, &first, &errors, seed, sigma)
+}
+
+/// The same with its progress and its transcript, as every run returns it.
+pub(crate) fn outcome(experiment: &Averaging, context: &Context<'_>) -> Result<Outcome> {
+    let &Context { folder, seed, progress, .. } = context;
+    progress.begin(experiment.seeds.unwrap_or(1), "walking");
+    let mut found = run(experiment, folder, seed, || progress.step(""))?;
+    let transcript = found.transcript.take();
+    let (hash, notes) = (found.graph_sha256.clone(), std::mem::take(&mut found.notes));
+    let again = context.again(Experiment::Averaging(Box::new(experiment.clone())));
+    Ok(Outcome::new(found, again, &transcript)?.of_graph(hash, notes))
 }
 
 /// What the run of this seed will reveal, with all that gets lost on its network: where tokens go depends on no value and no noise.
