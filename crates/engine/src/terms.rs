@@ -2,19 +2,19 @@
 //!
 //! [`Stated`] is one guarantee with its numbers, for programs; sentences are for people.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sottovoce_fault::decimal;
-use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Risk, Standing, Unit};
+use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Risk, Standing, Unit, round_up};
+use sottovoce_report::GuaranteeLine;
 use sottovoce_views::rumor::NOT_COVERED;
 
 use crate::names::Names;
 
-/// What an attacker can do with each loss, in sentences.
-pub fn risks(guarantees: &[Stated]) -> impl Iterator<Item = String> {
-    guarantees.iter().map(|stated| format!("Risk, {} ({}): {}", stated.about, stated.who(), stated.risk))
-}
+/// Peers who are named in a line.
+const SHOWN: usize = 8;
 
 /// Guarantees, where they end, and that a simulation does not have them.
 pub fn promised(f: &mut fmt::Formatter<'_>, statements: &[String], not_covered: &[String]) -> fmt::Result {
@@ -30,7 +30,7 @@ pub fn not_covered(f: &mut fmt::Formatter<'_>, limits: &[impl fmt::Display]) -> 
 }
 
 /// A guarantee at one `delta`, as numbers and words that programs can read.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stated {
     /// Of what, in words.
@@ -41,15 +41,15 @@ pub struct Stated {
     pub delta: f64,
     /// Who attacks: `wire-tapper`, the same with the help of peers who are named or with that of any (`wire-tapper-with`, `wire-tapper-with-any`), `peer`, `coalition`, `any-peer`, `result-holder` or `curious-peers`.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["wire-tapper", "wire-tapper-with", "wire-tapper-with-any", "peer", "coalition", "any-peer", "result-holder", "curious-peers"])))]
-    pub adversary: &'static str,
+    pub adversary: Cow<'static, str>,
     /// Which peers, where they are named.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observers: Vec<usize>,
     /// How many peers help, where it may be anyone.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub colluders: Option<usize>,
     /// What those are called, where peers have names.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observer_names: Vec<String>,
     /// What is protected.
     pub unit: Unit,
@@ -66,10 +66,36 @@ pub struct Stated {
 impl Stated {
     /// Who attacks, in short.
     pub fn who(&self) -> String {
-        match (self.colluders, self.adversary) {
+        match (self.colluders, &*self.adversary) {
             (Some(1), _) => "wire-tapper with the secrets of any one peer".to_owned(),
             (Some(several), _) => format!("wire-tapper with the secrets of any {several} peers"),
             (None, other) => other.to_owned(),
+        }
+    }
+
+    /// Who attacks, with the names of those who are named.
+    pub fn whom(&self) -> String {
+        let numbers = || self.observers.iter().take(SHOWN).map(usize::to_string).collect();
+        let names: Vec<String> = match self.observer_names.is_empty() {
+            true => numbers(),
+            false => self.observer_names.iter().take(SHOWN).cloned().collect(),
+        };
+        let more = if self.observers.len() > SHOWN { ", ..." } else { "" };
+        if names.is_empty() { self.who() } else { format!("{} {}{more}", self.who(), names.join(", ")) }
+    }
+
+    /// The same as pages show it.
+    pub fn line(&self) -> GuaranteeLine {
+        let epsilon = self.epsilon.map_or_else(|| "without bound".to_owned(), round_up);
+        GuaranteeLine {
+            statement: self.about.clone(),
+            adversary: self.whom(),
+            unit: self.unit.to_string(),
+            adjacency: self.adjacency.to_string(),
+            loss: format!("epsilon <= {epsilon} at delta = {:e}", self.delta),
+            risk: self.risk.to_string(),
+            standing: self.standing.to_string(),
+            not_covered: self.not_covered.clone(),
         }
     }
 
@@ -97,7 +123,7 @@ impl Stated {
             about: about.into(),
             epsilon: Some(epsilon).filter(|epsilon| epsilon.is_finite()),
             delta,
-            adversary,
+            adversary: adversary.into(),
             observers,
             colluders: match guarantee.adversary {
                 Adversary::WireTapperWithAny(colluders) => Some(colluders),
@@ -118,7 +144,7 @@ impl Stated {
             about: about.into(),
             epsilon: Some(epsilon),
             delta,
-            adversary: "curious-peers",
+            adversary: "curious-peers".into(),
             observers: Vec::new(),
             colluders: None,
             observer_names: Vec::new(),
@@ -137,7 +163,7 @@ impl Stated {
 
     /// Towards any one peer, whichever it is.
     pub fn of_any_peer(self) -> Self {
-        Self { adversary: "any-peer", observers: Vec::new(), observer_names: Vec::new(), ..self }
+        Self { adversary: "any-peer".into(), observers: Vec::new(), observer_names: Vec::new(), ..self }
     }
 
     /// The epsilon for people: never rounded down.

@@ -152,7 +152,7 @@ impl Item {
 
     pub(super) fn table(&mut self, columns: &[&str], rows: Vec<Vec<String>>) {
         let columns = columns.iter().map(|&name| name.into()).collect();
-        self.section.tables.push(Table { columns, rows });
+        self.section.tables.push(Table { columns, rows, ..Table::default() });
     }
 
     /// Says what becomes of the claim in the setting of the authors' code.

@@ -59,7 +59,7 @@ impl Frame<'_> {
             );
             return shell::document(self.title, &body, "", self.provenance);
         }
-        let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", self.headline());
+        let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", headline(self.headline));
         body += &controls();
         body += &guarantees(self.guarantees);
         body += &summary(self.summary);
@@ -68,18 +68,14 @@ impl Frame<'_> {
         body += &notes(self.notes);
         shell::document(self.title, &body, &data(), self.provenance)
     }
+}
 
-    fn headline(&self) -> String {
-        match self.headline.is_empty() {
-            true => String::new(),
-            false => {
-                format!(
-                    "<p id=\"headline\" class=\"headline\" aria-live=\"polite\">{}</p>\n",
-                    escape(self.headline)
-                )
-            }
-        }
+/// What came of it, in a sentence.
+pub(crate) fn headline(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
     }
+    format!("<p id=\"headline\" class=\"headline\" aria-live=\"polite\">{}</p>\n", escape(text))
 }
 
 /// Labels and values; nothing where there are none.
@@ -91,7 +87,7 @@ fn summary(facts: &[(String, String)]) -> String {
     format!("<section id=\"run\">\n<h2>The run</h2>\n<dl class=\"summary\">\n{facts}</dl>\n</section>\n")
 }
 
-fn guarantees(lines: &[GuaranteeLine]) -> String {
+pub(crate) fn guarantees(lines: &[GuaranteeLine]) -> String {
     match promised("guaranteed", lines) {
         none if none.is_empty() => none,
         table => {
@@ -147,20 +143,20 @@ fn limits(lines: &[GuaranteeLine]) -> Vec<String> {
 }
 
 /// Links to the files that are written with the page.
-fn beside(files: &[Beside<'_>]) -> String {
+pub(crate) fn beside(files: &[(impl AsRef<str>, impl AsRef<str>)]) -> String {
     if files.is_empty() {
         return String::new();
     }
     let items: String = files
         .iter()
-        .map(|(name, what)| format!("<li>{} {}</li>\n", shell::link(name), escape(what)))
+        .map(|(name, what)| format!("<li>{} {}</li>\n", shell::link(name.as_ref()), escape(what.as_ref())))
         .collect();
     format!(
         "<section id=\"files\">\n<h2>Files beside this page</h2>\n<ul class=\"files\">\n{items}</ul>\n</section>\n"
     )
 }
 
-fn notes(notes: &[String]) -> String {
+pub(crate) fn notes(notes: &[String]) -> String {
     match notes.is_empty() {
         true => String::new(),
         false => format!("<section id=\"notes\">\n<h2>Notes</h2>\n{}</section>\n", shell::list(notes)),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::blocks::{self, GuaranteeLine};
 use crate::provenance::Provenance;
 use crate::shell;
 use crate::text::escape;
@@ -13,10 +14,18 @@ pub struct Page {
     pub title: String,
     /// A warning that goes before everything else, such as that this was a quick run.
     pub label: Option<Label>,
+    /// What came of it, in a sentence.
+    pub headline: String,
     /// Paragraphs below it.
     pub intro: Vec<String>,
+    /// What is promised.
+    pub guarantees: Vec<GuaranteeLine>,
     /// The sections, in order.
     pub sections: Vec<Section>,
+    /// Files beside the page, and what they hold.
+    pub files: Vec<(String, String)>,
+    /// Remarks below the page.
+    pub notes: Vec<String>,
     /// Where the page comes from.
     pub provenance: Provenance,
 }
@@ -72,7 +81,35 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows; each as long as there are columns.
     pub rows: Vec<Vec<String>>,
+    /// Where it is not empty, the table is folded below this line if it is long.
+    pub folded: String,
 }
+
+impl Table {
+    /// A table with these columns.
+    pub fn new(columns: &[&str], rows: Vec<Vec<String>>) -> Self {
+        Self { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows, ..Self::default() }
+    }
+
+    /// Labels and values.
+    pub fn of_facts(facts: &[(String, String)]) -> Self {
+        let row = |(label, value): &(String, String)| vec![label.clone(), value.clone()];
+        Self::new(&["", "Value"], facts.iter().map(row).collect())
+    }
+
+    fn html(&self) -> String {
+        let columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let table = shell::table("", &columns, &self.rows);
+        if self.folded.is_empty() {
+            return table;
+        }
+        let open = if self.rows.len() <= FEW { " open" } else { "" };
+        format!("<details{open}><summary>{}</summary>\n{table}</details>\n", escape(&self.folded))
+    }
+}
+
+/// Rows of a folded table that is open at first.
+const FEW: usize = 12;
 
 impl Page {
     /// The page as one HTML file that needs no other and loads nothing.
@@ -81,12 +118,22 @@ impl Page {
             format!("<p class=\"label\"><strong>{}</strong> {}</p>\n", escape(word), escape(meaning))
         });
         let head = format!(
-            "<header><h1>{}</h1>\n{label}{}</header>\n",
+            "<header><h1>{}</h1>\n{}{label}{}</header>\n",
             escape(&self.title),
+            blocks::headline(&self.headline),
             shell::paragraphs(&self.intro)
         );
         let sections: String = self.sections.iter().map(Section::html).collect();
-        let body = head + &self.verdicts() + &self.contents() + &sections;
+        let parts = [
+            head,
+            self.verdicts(),
+            self.contents(),
+            blocks::guarantees(&self.guarantees),
+            sections,
+            blocks::beside(&self.files),
+            blocks::notes(&self.notes),
+        ];
+        let body = parts.concat();
         shell::document(&self.title, &body, "", &self.provenance)
     }
 
@@ -128,11 +175,7 @@ impl Section {
             1 => format!("<div class=\"single\">{figures}</div>\n"),
             _ => format!("<div class=\"pair\">{figures}</div>\n"),
         };
-        let table = |table: &Table| {
-            let columns: Vec<&str> = table.columns.iter().map(String::as_str).collect();
-            shell::table("", &columns, &table.rows)
-        };
-        let tables: String = self.tables.iter().map(table).collect();
+        let tables: String = self.tables.iter().map(Table::html).collect();
         let verdict = self.verdict.as_ref().map_or(String::new(), |(held, text)| {
             let mark = if *held { "✓ holds" } else { "✗ does not hold" };
             format!("<p class=\"verdict {}\"><strong>{mark}</strong> {}</p>\n", mood(*held), escape(text))
@@ -171,7 +214,7 @@ mod tests {
             text: vec!["a & b".into()],
             list: vec!["<item>".into()],
             figures: vec![Figure { svg: chart.picture().embedded("f1"), caption: "<caption>".into() }],
-            tables: vec![Table { columns: vec!["<c>".into()], rows: vec![vec!["<v>".into()]] }],
+            tables: vec![Table::new(&["<c>"], vec![vec!["<v>".into()]])],
             verdict: Some((true, "<held>".into())),
             anchor: "one".into(),
             outcome: "<outcome>".into(),

@@ -1,7 +1,7 @@
 //! The page of a plan: what was chosen, beside what, and what all pairs of peers lose under each protocol.
 
 use sottovoce::plan::{Plan, Row};
-use sottovoce::terms::{risks, short_up};
+use sottovoce::terms::{Stated, short_up};
 use sottovoce_privacy::Gdp;
 use sottovoce_report::{Axis, Chart, Curve, Figure, Page, Section, Series, Table};
 
@@ -22,21 +22,11 @@ pub(super) fn name(row: &Row) -> String {
 /// The page.
 pub(super) fn of(plan: &Plan, headline: String) -> Page {
     let target = format!("{} peers, sensitivity {}; {}", plan.peers, plan.sensitivity, plan.target);
-    let promised = Section {
-        title: "What the chosen plan promises".into(),
-        text: vec![plan.reason.clone()],
-        list: plan.statements.iter().cloned().chain(risks(&plan.guarantees)).collect(),
-        ..Section::default()
-    };
-    let limits =
-        Section { title: "Not covered".into(), list: plan.not_covered.clone(), ..Section::default() };
     Page {
         title: headline,
-        intro: vec![target],
-        sections: [Some(promised), Some(limits), classes(plan), Some(pairs(plan))]
-            .into_iter()
-            .flatten()
-            .collect(),
+        intro: vec![target, plan.reason.clone()],
+        guarantees: plan.guarantees.iter().map(Stated::line).collect(),
+        sections: classes(plan).into_iter().chain([pairs(plan)]).collect(),
         ..Page::default()
     }
 }
@@ -46,8 +36,8 @@ fn classes(plan: &Plan) -> Option<Section> {
     let row = |class: &sottovoce::plan::Class| {
         vec![class.step.to_string(), class.pairs.to_string(), shown(class.allowed), shown(class.epsilon)]
     };
-    let columns = ["Distance", "Pairs", "Epsilon allowed", "Epsilon of the worst pair"].map(str::to_owned);
-    let table = Table { columns: columns.to_vec(), rows: plan.classes.iter().map(row).collect() };
+    let columns = ["Distance", "Pairs", "Epsilon allowed", "Epsilon of the worst pair"];
+    let table = Table::new(&columns, plan.classes.iter().map(row).collect());
     (!plan.classes.is_empty()).then(|| Section {
         title: "By distance".into(),
         text: vec!["Distances are public: what they tell of a person is not protected.".into()],
@@ -78,7 +68,7 @@ fn pairs(plan: &Plan) -> Section {
         )],
         list: below.collect(),
         figures: vec![picture(plan)],
-        tables: vec![Table { columns: columns.map(str::to_owned).to_vec(), rows }],
+        tables: vec![Table::new(&columns, rows)],
         ..Section::default()
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use sottovoce::terms::Stated;
 use sottovoce_report::live;
 use sottovoce_report::text::{digits, escape};
 
-use super::found::Found;
+use super::found::{Found, chance};
 use super::list::{common, measured, stamp, state};
 use super::words::moment;
 use crate::runs::{Row, Run, differences, ratio, shown};
@@ -106,7 +107,7 @@ fn measures(runs: &[Found]) -> String {
             .map(|run| {
                 let promise = run.promise()?;
                 let shown =
-                    format!("{} at delta {}, against {}", promise.loss(), promise.chance(), promise.who());
+                    format!("{} at delta {}, against {}", promise.shown(), chance(promise), promise.whom());
                 Some((promise.epsilon.unwrap_or(f64::INFINITY), shown))
             })
             .collect(),
@@ -117,7 +118,7 @@ fn measures(runs: &[Found]) -> String {
         all.push(Bars {
             title: "Delta of that guarantee".into(),
             note: "Less is better.",
-            values: runs.iter().map(|run| run.promise().map(|one| (one.delta, one.chance()))).collect(),
+            values: runs.iter().map(|run| run.promise().map(|one| (one.delta, chance(one)))).collect(),
         });
     }
     let mut names: Vec<(&String, bool)> = Vec::new();
@@ -252,7 +253,7 @@ fn results(runs: &[Found], fields: &[Run]) -> String {
 
 fn promises(runs: &[Found]) -> String {
     let one = |(place, run): (usize, &Found)| {
-        let lines: Vec<_> = run.guarantees.iter().map(super::found::Promise::line).collect();
+        let lines: Vec<_> = run.guarantees.iter().map(Stated::line).collect();
         let content = match (lines.is_empty(), run.progress.is_some()) {
             (true, true) => "<p>Nothing yet: it is under way.</p>\n".to_owned(),
             (true, false) => "<p>Nothing is promised of it here; its report may say more.</p>\n".to_owned(),

@@ -3,13 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use sottovoce::experiment::Experiment;
 use sottovoce::spine::{EXPERIMENT, RESULT};
-use sottovoce::terms::short_up;
-use sottovoce_privacy::{Adjacency, Risk, Standing, Unit};
-use sottovoce_report::GuaranteeLine;
+use sottovoce::terms::{Stated, short_up};
 
 use super::file::{self, REPORT, is_picture};
 use super::shelf::{Files, name};
@@ -82,7 +80,7 @@ pub(super) struct Found {
     /// How well it went.
     pub(super) measures: Vec<Measure>,
     /// What is promised of it. What was published and is not proven is marked by its standing.
-    pub(super) guarantees: Vec<Promise>,
+    pub(super) guarantees: Vec<Stated>,
     /// Files that can be asked for.
     pub(super) files: Vec<String>,
     #[serde(skip)]
@@ -110,39 +108,6 @@ pub(super) struct Measure {
     pub(super) value: f64,
     /// Whether more is better.
     pub(super) more_is_better: bool,
-}
-
-/// A guarantee, as a run printed it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub(super) struct Promise {
-    /// Of what, in words.
-    pub(super) about: String,
-    /// The loss; none where no finite one holds.
-    pub(super) epsilon: Option<f64>,
-    /// The probability with which it may fail.
-    pub(super) delta: f64,
-    /// Who attacks.
-    pub(super) adversary: String,
-    /// Which peers, where they are named.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) observers: Vec<usize>,
-    /// How many peers help, where it may be anyone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) colluders: Option<usize>,
-    /// What those are called, where peers have names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) observer_names: Vec<String>,
-    /// What is protected.
-    pub(super) unit: Unit,
-    /// Under which adjacency.
-    pub(super) adjacency: Adjacency,
-    /// What an attacker can do with such a loss.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) risk: Option<Risk>,
-    /// By what right.
-    pub(super) standing: Standing,
-    /// What it does not speak of.
-    pub(super) not_covered: Vec<String>,
 }
 
 impl Found {
@@ -252,7 +217,7 @@ impl Found {
     }
 
     /// The guarantee that is shown first: the first on which one may rely.
-    pub(super) fn promise(&self) -> Option<&Promise> {
+    pub(super) fn promise(&self) -> Option<&Stated> {
         self.guarantees.iter().find(|promise| promise.standing.is_reliable())
     }
 
@@ -291,49 +256,13 @@ impl Found {
     }
 }
 
-impl Promise {
-    /// Who attacks, in words.
-    pub(super) fn who(&self) -> String {
-        let names: Vec<String> = match self.observer_names.is_empty() {
-            true => self.observers.iter().take(8).map(usize::to_string).collect(),
-            false => self.observer_names.iter().take(8).cloned().collect(),
-        };
-        let more = if self.observers.len() > 8 { ", ..." } else { "" };
-        match (self.colluders, names.is_empty()) {
-            (Some(1), _) => "wire-tapper with the secrets of any one peer".to_owned(),
-            (Some(many), _) => format!("wire-tapper with the secrets of any {many} peers"),
-            (None, true) => self.adversary.clone(),
-            (None, false) => format!("{} {}{more}", self.adversary, names.join(", ")),
-        }
+/// The probability with which a guarantee may fail, for people: never rounded down.
+pub(super) fn chance(promise: &Stated) -> String {
+    if promise.delta == 0.0 {
+        return "0".to_owned();
     }
-
-    /// The loss for people: never rounded down.
-    pub(super) fn loss(&self) -> String {
-        self.epsilon.map_or_else(|| "without bound".to_owned(), short_up)
-    }
-
-    /// The probability with which it may fail, for people: never rounded down.
-    pub(super) fn chance(&self) -> String {
-        if self.delta == 0.0 {
-            return "0".to_owned();
-        }
-        let whole = format!("{:e}", self.delta);
-        if whole.len() <= 6 { whole } else { short_up(self.delta) }
-    }
-
-    /// The same as reports show it.
-    pub(super) fn line(&self) -> GuaranteeLine {
-        GuaranteeLine {
-            statement: self.about.clone(),
-            adversary: self.who(),
-            unit: self.unit.to_string(),
-            adjacency: self.adjacency.to_string(),
-            loss: format!("epsilon {} at delta = {}", self.loss(), self.chance()),
-            risk: self.risk.map_or_else(String::new, |risk| risk.to_string()),
-            standing: self.standing.to_string(),
-            not_covered: self.not_covered.clone(),
-        }
-    }
+    let whole = format!("{:e}", promise.delta);
+    if whole.len() <= 6 { whole } else { short_up(promise.delta) }
 }
 
 /// A document, or what is wrong with it.

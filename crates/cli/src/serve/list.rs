@@ -143,15 +143,15 @@ fn row(run: &Found) -> String {
 fn promised(run: &Found) -> (String, String) {
     match run.promise() {
         Some(promise) => {
-            let loss = escape(&promise.loss());
+            let loss = escape(&promise.shown());
             let standing = match &promise.standing {
                 sottovoce_privacy::Standing::Proven => "<span class=\"badge good\">proven</span>",
                 _ => "<span class=\"badge plain\">conditional</span>",
             };
             let cell = format!(
                 "<span class=\"stack\"><strong>{loss}</strong> <span class=\"small\">at delta {}, against {}</span> {standing}</span>",
-                promise.chance(),
-                escape(&promise.who())
+                super::found::chance(promise),
+                escape(&promise.whom())
             );
             (cell, promise.epsilon.map_or("Infinity".to_owned(), |epsilon| format!("{epsilon:?}")))
         }

@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::found::Promise;
 use super::words::{graph, moment, protocol};
 use super::*;
 use crate::underway::{self, now};
+use sottovoce::terms::Stated;
 
 const EXPERIMENT: &str = "experiment = 'averaging'\nseed = 3\n[graph]\nfamily = { ring = { n = 12 } }\nweights = 'metropolis'\n[protocol]\nmethod = 'gossip'\nsteps = 5\n[noise]\nsigma = 2.0\n";
 
 /// A guarantee as runs print it.
 fn stated(epsilon: f64, standing: &str) -> serde_json::Value {
     json!({ "about": "each peer", "epsilon": epsilon, "delta": 1e-5, "adversary": "wire-tapper", "unit": "user", "adjacency": "replace",
-        "standing": standing, "not_covered": ["timing"] })
+        "standing": standing, "not_covered": ["timing"], "risk": sottovoce_privacy::Risk::of_pair(epsilon, 1e-5) })
 }
 
 /// A run that is over.
@@ -115,7 +115,7 @@ fn runs_are_found_and_what_is_broken_is_said() {
     assert_eq!(a.protocol.as_deref(), Some("gossip, 5 steps"));
     assert_eq!((a.measures[0].name.as_str(), a.measures[0].value), ("error", 0.25));
     // What was refuted is never the epsilon of a run, and what is shown is not less than what is lost.
-    assert_eq!(a.promise().unwrap().loss(), "1.24");
+    assert_eq!(a.promise().unwrap().shown(), "1.24");
     assert_eq!(a.files, ["experiment.toml", "graph.svg", "report.html", "result.json"], "and no values");
     let live = find(&listing, "live");
     assert_eq!((live.status, live.progress.as_ref().map(|far| far.done)), (Status::Running, Some(3)));
@@ -341,17 +341,17 @@ fn words_of_a_row() {
     assert_eq!((graph(&rumor), protocol(&rumor)), (Some("64 peers".into()), Some("muting 0.5".into())));
     let deep = json!({ "graph": { "fiedler": 0.1, "published-weights": false }, "protocol": { "method": "dsgd", "rounds": 9 } });
     assert_eq!((graph(&deep), protocol(&deep)), (Some("fiedler 0.1".into()), Some("dsgd".into())));
-    let promise: Promise = serde_json::from_value(stated(2.0, "proven")).unwrap();
-    assert_eq!(promise.who(), "wire-tapper");
-    let named = Promise {
+    let promise: Stated = serde_json::from_value(stated(2.0, "proven")).unwrap();
+    assert_eq!(promise.whom(), "wire-tapper");
+    let named = Stated {
         adversary: "coalition".into(),
         observers: vec![1, 2],
         observer_names: vec!["ana".into(), "ben".into()],
         ..promise.clone()
     };
-    assert_eq!(named.who(), "coalition ana, ben");
+    assert_eq!(named.whom(), "coalition ana, ben");
     assert_eq!(
-        Promise { colluders: Some(3), ..promise }.who(),
+        Stated { colluders: Some(3), ..promise }.whom(),
         "wire-tapper with the secrets of any 3 peers"
     );
 }

@@ -5,8 +5,9 @@ use std::fmt;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use sottovoce::terms::Stated;
 
-use super::found::{Measure, Promise};
+use super::found::Measure;
 
 /// Letters of a description.
 const LONG: usize = 80;
@@ -21,7 +22,7 @@ pub(super) struct Document {
     pub(super) fell: bool,
     pub(super) within_bounds: Option<bool>,
     pub(super) violations: Vec<IgnoredAny>,
-    pub(super) guarantees: Vec<Promise>,
+    pub(super) guarantees: Vec<Stated>,
     /// What none of its guarantees speaks of.
     pub(super) not_covered: Vec<String>,
     /// Averaging: root of the mean squared error.

@@ -4,16 +4,18 @@ use std::fmt;
 
 use serde::Serialize;
 use sottovoce_learning::read::Source;
-use sottovoce_privacy::round_up;
-use sottovoce_report::GuaranteeLine;
+use sottovoce_privacy::{Gdp, round_up};
 
 use super::network::Traffic;
-use super::report::{STARRED, line};
 use super::run::{Point, Run};
 use super::{Measures, Session, Spread, Task, Trivial};
 use crate::Result;
 use crate::names::Names;
 use crate::terms::{Stated, promised};
+
+/// What the star behind a fact means.
+pub const STARRED: &str =
+    "* computed from the rows without privacy: whoever publishes it reveals more than is promised.";
 
 /// What is measured on the rows as they are.
 const OF_CLASSES: [&str; 10] = [
@@ -156,15 +158,13 @@ pub struct Learned {
     pub(super) tokens: usize,
     /// How many rows each peer holds.
     #[serde(skip)]
-    pub(super) rows: Vec<usize>,
+    pub rows: Vec<usize>,
     /// Squared Gaussian loss of each peer towards a wire-tapper.
     #[serde(skip)]
     pub(super) spent_by: Vec<f64>,
-    /// Guarantees as a page shows them.
+    /// The first digits of the graph's hash.
     #[serde(skip)]
-    pub(super) lines: Vec<GuaranteeLine>,
-    #[serde(skip)]
-    pub(super) graph_hash: Option<String>,
+    pub graph_hash: Option<String>,
 }
 
 impl Learned {
@@ -186,7 +186,6 @@ impl Learned {
         let names = Names::new(task.names()).or(of_graph);
         let statements = promised.iter().map(|one| names.state(one, delta)).collect::<Result<_, _>>()?;
         let stated = promised.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?.named(&names)));
-        let guarantees = &promised;
         let without_noise = silent.session().measures();
         Ok(Self {
             seed: settings.seed,
@@ -228,7 +227,6 @@ impl Learned {
             tokens: settings.method.way().tokens(),
             rows: (0..task.peers()).map(|peer| task.rows_of(peer)).collect(),
             spent_by: (0..task.peers()).map(|peer| session.spent_by(peer)).collect(),
-            lines: guarantees.iter().map(|one| line(one, delta, &names)).collect::<Result<_>>()?,
             names,
             graph_hash: run.graphs_hash(),
         })
@@ -251,6 +249,11 @@ impl Learned {
             (None, _) => "nobody is protected, as there was no noise".to_owned(),
         };
         format!("Learned by {} peers, {label} {value}; {promise}", self.peers)
+    }
+
+    /// What a squared Gaussian loss is as an epsilon.
+    pub fn epsilon(&self, spent: f64) -> Result<f64> {
+        Ok(Gdp::of_square(spent)?.epsilon(self.delta)?.upper)
     }
 
     /// What it is about.
@@ -330,8 +333,8 @@ impl Learned {
             let epsilon = epsilon.map_or_else(|| "no bound".to_owned(), round_up);
             writeln!(f, "  {} {rows:>8} {epsilon:>12}", self.names.cell(peer, 24))?;
         }
-        let to = self.lines.first().map_or("whoever sees every message", |line| line.adversary.as_str());
-        writeln!(f, "  epsilon: of all that a peer contributed, at delta = {:e}, against {to}", self.delta)
+        let to = self.guarantees.first().map_or_else(|| "wire-tapper".to_owned(), Stated::who);
+        writeln!(f, "  epsilon: of all that a peer contributed, at delta = {:e}, against a {to}", self.delta)
     }
 }
 

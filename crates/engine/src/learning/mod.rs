@@ -28,7 +28,6 @@ pub mod method;
 pub mod network;
 pub mod path;
 pub mod plan;
-pub mod report;
 pub mod run;
 pub mod session;
 pub mod transcript;
@@ -36,7 +35,7 @@ pub mod weighted;
 
 pub use calibrate::{Against, Promise, Target};
 pub use job::{Choice, Job, Noise};
-pub use learned::Learned;
+pub use learned::{Learned, STARRED};
 pub use losses::Summary;
 pub use method::{Gossip, Method, Walk};
 pub use run::{Checkpoint, Run};

@@ -291,7 +291,7 @@ pub(super) fn guarantees(
         _ => Standing::Proven,
     };
     let stated = |about: String,
-                  adversary,
+                  adversary: &'static str,
                   epsilon: Option<f64>,
                   mu_squared: Option<f64>,
                   standing|
@@ -307,7 +307,7 @@ pub(super) fn guarantees(
             epsilon,
             risk,
             delta: problem.delta,
-            adversary,
+            adversary: adversary.into(),
             observers: Vec::new(),
             colluders: None,
             observer_names: Vec::new(),
@@ -344,9 +344,11 @@ pub(super) fn guarantees(
     let tapped =
         stated(about, "wire-tapper", row.epsilon.wire_tapper, row.tapped(problem), Standing::Proven)?;
     all.push(match &problem.secrets {
-        Some(secrets) if row.protocol.shares_secrets() => {
-            Stated { adversary: "wire-tapper-with-any", colluders: Some(secrets.colluders()), ..tapped }
-        }
+        Some(secrets) if row.protocol.shares_secrets() => Stated {
+            adversary: "wire-tapper-with-any".into(),
+            colluders: Some(secrets.colluders()),
+            ..tapped
+        },
         _ => tapped,
     });
     Ok(all)

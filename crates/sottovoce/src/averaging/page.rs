@@ -1,7 +1,7 @@
 //! The report of an averaging: what its page shows.
 
 use sottovoce_audit::reconstruct::{Claim, Findings, Target};
-use sottovoce_privacy::{Guarantee, limits, round_up};
+use sottovoce_privacy::{Guarantee, limits};
 use sottovoce_report::{
     Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Promised, Provenance, Series, layout,
 };
@@ -17,6 +17,7 @@ use super::words;
 use crate::Result;
 use crate::names::Names;
 use crate::origin::graph_hash;
+use crate::terms::Stated;
 
 const NOTES: [&str; 3] = [
     "Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. They are exact \
@@ -221,19 +222,9 @@ fn cells(
 }
 
 fn line(about: &str, guarantee: &Guarantee, delta: f64, graph: &Graph) -> Result<GuaranteeLine> {
-    let epsilon = guarantee.epsilon(delta)?;
-    let mut not_covered = guarantee.not_covered.clone();
-    not_covered.push(limits::SIMULATION.to_owned());
-    Ok(GuaranteeLine {
-        statement: about.to_owned(),
-        adversary: Names::of_graph(graph).adversary(&guarantee.adversary),
-        unit: guarantee.unit.to_string(),
-        adjacency: guarantee.adjacency.to_string(),
-        loss: format!("epsilon <= {} at delta = {delta:e}", round_up(epsilon.upper)),
-        risk: guarantee.loss.risk()?.to_string(),
-        standing: guarantee.standing.to_string(),
-        not_covered,
-    })
+    let mut line = Stated::new(about, guarantee, delta)?.named(&Names::of_graph(graph)).line();
+    line.not_covered.push(limits::SIMULATION.to_owned());
+    Ok(line)
 }
 
 fn cell(point: &Point) -> Cell {

@@ -1,36 +1,64 @@
 //! The report: how it went, for whom, and what it cost.
 
 use sottovoce_report::{
-    Axis, Chart, ColourBar, Curve, Figure, GraphPicture, Page, Picture, Section, Series, Table, layout,
+    Axis, Chart, ColourBar, Curve, GraphPicture, Picture, Section, Series, Table, layout,
 };
 
 use super::{Agent, Found, Lost, Point};
-use crate::Result;
-use crate::spine::{Beside, Files};
-use crate::terms::{risks, short_up};
+use crate::spine::{Drawn, RunPage};
+use crate::terms::short_up;
 
 /// Files of a report, besides pictures.
 pub(super) const FILES: [&str; 4] = ["report.html", "agents.csv", "curve.csv", "model.safetensors"];
 /// Agents of a graph that is drawn.
 const MOST_DRAWN: usize = 1000;
+/// The section with the pictures.
+const COURSE: &str = "How it went";
 /// Agents listed on the page.
 const LISTED: usize = 200;
 
-/// The files of a report by name, the page first.
-pub(super) fn files(found: &Found, beside: Beside) -> Result<Files> {
-    let pictures = pictures(found);
-    let page = page(found, &pictures, beside);
-    let contents = [
-        page.html().into_bytes(),
-        agents_csv(found).into_bytes(),
-        curve_csv(found).into_bytes(),
-        found.model.clone(),
+/// The page of a run.
+pub(super) fn page(found: &Found) -> RunPage {
+    let row = |agent: &Agent| {
+        let Agent { lost: Lost { rows, draws, noise_multiplier, .. }, accuracy, .. } = agent;
+        vec![
+            found.names.of(agent.lost.agent),
+            rows.to_string(),
+            draws.to_string(),
+            format!("{noise_multiplier:.3}"),
+            loss(agent.lost.epsilon),
+            loss(agent.lost.renyi_epsilon),
+            format!("{accuracy:.4}"),
+        ]
+    };
+    let heads = ["Agent", "Images", "Draws", "Noise", "Epsilon", "Epsilon by Rényi", "Accuracy"];
+    let table = Table::new(&heads, found.agents.iter().take(LISTED).map(row).collect());
+    let cut = format!("The first {LISTED}; all are in agents.csv.");
+    let section = |title: &str| Section { title: title.into(), ..Section::default() };
+    let sections = vec![
+        section(COURSE),
+        Section {
+            text: (found.agents.len() > LISTED).then_some(cut).into_iter().collect(),
+            tables: vec![table],
+            ..section("Agents")
+        },
     ];
-    let mut all: Files = FILES.map(str::to_owned).into_iter().zip(contents).collect();
-    for (name, picture, _) in &pictures {
-        all.extend(picture.files(name)?);
+    RunPage {
+        title: "A net learned together".into(),
+        headline: found.headline.clone(),
+        guarantees: found.guarantees.clone(),
+        nothing: "Nothing is promised: gradients left without noise.",
+        sections,
+        pictures: (COURSE, pictures(found)),
+        setup: found.setup.clone(),
+        notes: found.notes.clone(),
+        data: vec![
+            ("agents.csv", "every agent", agents_csv(found).into_bytes()),
+            ("curve.csv", "every point of the curves", curve_csv(found).into_bytes()),
+            ("model.safetensors", "the model that is kept", found.model.clone()),
+        ],
+        graph_hash: None,
     }
-    Ok(all)
 }
 
 fn chart(found: &Found, title: &str, y: Axis, of: impl Fn(&Point) -> Option<f64>) -> Chart {
@@ -39,7 +67,7 @@ fn chart(found: &Found, title: &str, y: Axis, of: impl Fn(&Point) -> Option<f64>
     Chart::new(title, Axis::whole("round"), y, vec![Curve::line(series)])
 }
 
-fn pictures(found: &Found) -> Vec<(&'static str, Picture, String)> {
+fn pictures(found: &Found) -> Vec<Drawn> {
     let mut accuracy =
         chart(found, "Accuracy", Axis::linear("accuracy on test images"), |point| Some(point.accuracy));
     accuracy.curves[0].series.band =
@@ -110,71 +138,6 @@ fn graph(found: &Found) -> Picture {
 
 fn loss(epsilon: Option<f64>) -> String {
     epsilon.map_or_else(|| "without bound".to_owned(), short_up)
-}
-
-fn page(found: &Found, pictures: &[(&str, Picture, String)], beside: Beside) -> Page {
-    let row = |agent: &Agent| {
-        let Agent { lost: Lost { rows, draws, noise_multiplier, .. }, accuracy, .. } = agent;
-        vec![
-            found.names.of(agent.lost.agent),
-            rows.to_string(),
-            draws.to_string(),
-            format!("{noise_multiplier:.3}"),
-            loss(agent.lost.epsilon),
-            loss(agent.lost.renyi_epsilon),
-            format!("{accuracy:.4}"),
-        ]
-    };
-    let heads = ["Agent", "Images", "Draws", "Noise", "Epsilon", "Epsilon by Rényi", "Accuracy"];
-    let table = Table {
-        columns: heads.map(str::to_owned).to_vec(),
-        rows: found.agents.iter().take(LISTED).map(row).collect(),
-    };
-    let mut files: Vec<String> = FILES[1..].iter().map(|name| (*name).to_owned()).collect();
-    files.extend(pictures.iter().flat_map(|(name, _, _)| [format!("{name}.svg"), format!("{name}.png")]));
-    files.extend(beside.files.into_iter().map(|(name, _)| name));
-    let figure = |(name, picture, caption): &(&str, Picture, String)| Figure {
-        svg: picture.embedded(name),
-        caption: caption.clone(),
-    };
-    let cut = format!("The first {LISTED}; all are in agents.csv.");
-    let setup = found.setup.iter().map(|(name, value)| format!("{name}: {value}"));
-    Page {
-        title: "A net learned together".into(),
-        intro: vec![found.headline.clone()],
-        sections: vec![
-            Section {
-                title: "What is promised".into(),
-                list: found.statements.iter().cloned().chain(risks(&found.guarantees)).collect(),
-                text: vec![crate::SIMULATED.into()],
-                ..Section::default()
-            },
-            Section {
-                title: "Not covered".into(),
-                list: found.guarantees.first().map_or(Vec::new(), |stated| stated.not_covered.clone()),
-                ..Section::default()
-            },
-            Section {
-                title: "How it went".into(),
-                figures: pictures.iter().map(figure).collect(),
-                ..Section::default()
-            },
-            Section {
-                title: "Agents".into(),
-                text: (found.agents.len() > LISTED).then_some(cut).into_iter().collect(),
-                tables: vec![table],
-                ..Section::default()
-            },
-            Section {
-                title: "How it was set up".into(),
-                list: setup.chain(found.notes.clone()).collect(),
-                files,
-                ..Section::default()
-            },
-        ],
-        provenance: beside.provenance,
-        ..Page::default()
-    }
 }
 
 fn number(value: Option<f64>) -> String {

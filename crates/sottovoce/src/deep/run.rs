@@ -119,7 +119,7 @@ impl Protocol for Deep {
         let transcript = transcript::Deep::new(&experiment, setting, &draws)?;
         Ok(Returned::new(found.clone(), experiment, &transcript)?
             .of_graph(ready.graph_sha256.clone(), Vec::new())
-            .with_page(move |beside| page::files(&found, beside)))
+            .with_page(move |beside| page::page(&found).files(beside)))
     }
 }
 

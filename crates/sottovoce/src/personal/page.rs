@@ -1,13 +1,12 @@
 //! The report: what came of it for whom, and what it cost.
 
 use sottovoce_report::{
-    Axis, Chart, ColourBar, Curve, Figure, GraphPicture, Page, Picture, Section, Series, Table, layout,
+    Axis, Chart, ColourBar, Curve, GraphPicture, Picture, Section, Series, Table, layout,
 };
 
 use super::{Found, Person};
-use crate::Result;
-use crate::spine::{Beside, Files};
-use crate::terms::{risks, short_up};
+use crate::spine::{Drawn, RunPage};
+use crate::terms::short_up;
 
 /// Files of a report, besides pictures.
 pub(super) const FILES: [&str; 2] = ["report.html", "agents.csv"];
@@ -15,20 +14,10 @@ pub(super) const FILES: [&str; 2] = ["report.html", "agents.csv"];
 const PICTURES: [&str; 2] = ["gain", "graph"];
 /// Agents of a graph that is drawn.
 const MOST_DRAWN: usize = 1000;
+/// The section with the pictures.
+const RESULTS: &str = "What came of it";
 /// Agents listed on the page.
 const LISTED: usize = 200;
-
-/// The files of a report by name, the page first.
-pub(super) fn files(found: &Found, beside: Beside) -> Result<Files> {
-    let pictures: Vec<(&str, Picture, String)> = pictures(found);
-    let page = page(found, &pictures, beside);
-    let mut all =
-        vec![(FILES[0].to_owned(), page.html().into_bytes()), (FILES[1].to_owned(), csv(found).into_bytes())];
-    for (name, picture, _) in &pictures {
-        all.extend(picture.files(name)?);
-    }
-    Ok(all)
-}
 
 /// By how much an agent gains over learning alone; more is better.
 fn gain(found: &Found, person: &Person) -> Option<f64> {
@@ -36,7 +25,7 @@ fn gain(found: &Found, person: &Person) -> Option<f64> {
     Some(if found.measure == "rmse" { tuned - own } else { own - tuned })
 }
 
-fn pictures(found: &Found) -> Vec<(&'static str, Picture, String)> {
+fn pictures(found: &Found) -> Vec<Drawn> {
     let points = |of: &dyn Fn(&Person) -> Option<f64>| {
         let mut points: Vec<(f64, f64)> =
             found.people.iter().filter_map(|person| Some((person.rows as f64, of(person)?))).collect();
@@ -87,8 +76,8 @@ fn graph(found: &Found) -> Picture {
     .picture()
 }
 
-fn page(found: &Found, pictures: &[(&str, Picture, String)], beside: Beside) -> Page {
-    let columns = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+/// The page of a run.
+pub(super) fn page(found: &Found) -> RunPage {
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"));
     let loss = |epsilon: Option<f64>| {
         epsilon.map_or_else(
@@ -120,65 +109,35 @@ fn page(found: &Found, pictures: &[(&str, Picture, String)], beside: Beside) -> 
             number(person.tuned),
         ]
     });
-    let not_covered = found.guarantees.first().map_or(Vec::new(), |stated| stated.not_covered.clone());
-    let mut files: Vec<String> = FILES[1..].iter().map(|name| (*name).to_owned()).collect();
-    files.extend(pictures.iter().flat_map(|(name, _, _)| [format!("{name}.svg"), format!("{name}.png")]));
-    files.extend(beside.files.into_iter().map(|(name, _)| name));
-    let figures = pictures
-        .iter()
-        .map(|(name, picture, caption)| Figure { svg: picture.embedded(name), caption: caption.clone() });
-    let table = |names: &[&str], rows: Vec<Vec<String>>| Table { columns: columns(names), rows };
-    Page {
+    let section =
+        |title: &str, table| Section { title: title.into(), tables: vec![table], ..Section::default() };
+    let sizes_table = Table::new(
+        &["Rows", "Agents", "As released", "After the own solve", "Alone", "Alone, tuned"],
+        sizes.collect(),
+    );
+    let people_table = Table::new(
+        &["Agent", "Rows", "Updates", "Epsilon", "After the own solve", "Alone, tuned"],
+        people.collect(),
+    );
+    let cut = format!("The first {LISTED}; all are in agents.csv.");
+    RunPage {
         title: "Personalised models".into(),
-        intro: vec![found.headline.clone()],
+        headline: found.headline.clone(),
+        guarantees: found.guarantees.clone(),
+        nothing: "Nothing is promised: something left without noise.",
         sections: vec![
+            section(RESULTS, Table::new(&["Models", measure, "Epsilon of a row"], ways.collect())),
+            section("By how many rows an agent has", sizes_table),
             Section {
-                title: "What is promised".into(),
-                list: found.statements.iter().cloned().chain(risks(&found.guarantees)).collect(),
-                text: vec![crate::SIMULATED.into()],
-                ..Section::default()
-            },
-            Section { title: "Not covered".into(), list: not_covered, ..Section::default() },
-            Section {
-                title: "What came of it".into(),
-                figures: figures.collect(),
-                tables: vec![table(&["Models", measure, "Epsilon of a row"], ways.collect())],
-                ..Section::default()
-            },
-            Section {
-                title: "By how many rows an agent has".into(),
-                tables: vec![table(
-                    &["Rows", "Agents", "As released", "After the own solve", "Alone", "Alone, tuned"],
-                    sizes.collect(),
-                )],
-                ..Section::default()
-            },
-            Section {
-                title: "Agents".into(),
-                text: (found.agents > LISTED)
-                    .then(|| format!("The first {LISTED}; all are in agents.csv."))
-                    .into_iter()
-                    .collect(),
-                tables: vec![table(
-                    &["Agent", "Rows", "Updates", "Epsilon", "After the own solve", "Alone, tuned"],
-                    people.collect(),
-                )],
-                ..Section::default()
-            },
-            Section {
-                title: "How it was set up".into(),
-                list: found
-                    .setup
-                    .iter()
-                    .map(|(name, value)| format!("{name}: {value}"))
-                    .chain(found.notes.clone())
-                    .collect(),
-                files,
-                ..Section::default()
+                text: (found.agents > LISTED).then_some(cut).into_iter().collect(),
+                ..section("Agents", people_table)
             },
         ],
-        provenance: beside.provenance,
-        ..Page::default()
+        pictures: (RESULTS, pictures(found)),
+        setup: found.setup.clone(),
+        notes: found.notes.clone(),
+        data: vec![("agents.csv", "every agent", csv(found).into_bytes())],
+        graph_hash: None,
     }
 }
 

@@ -124,7 +124,7 @@ impl Protocol for Personalized {
         let outcome = Outcome::new(found.clone(), experiment, &transcript)?;
         Ok(outcome
             .of_graph(self.task.graph_sha256(folder)?, Vec::new())
-            .with_page(move |beside| page::files(&found, beside)))
+            .with_page(move |beside| page::page(&found).files(beside)))
     }
 }
 

@@ -6,11 +6,13 @@
 
 mod context;
 mod outcome;
+mod page;
 
 use std::path::PathBuf;
 
 pub use context::{Checkpoints, Context, Elsewhere, Progress};
 pub use outcome::{Beside, Document, EXPERIMENT, Files, Outcome, RESULT, TRANSCRIPT, check_folder};
+pub(crate) use page::{Drawn, RunPage};
 
 use crate::Result;
 use crate::experiment::Experiment;

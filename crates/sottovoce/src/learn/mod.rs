@@ -1,10 +1,11 @@
 //! A learning run, from its spec to what it returns.
 
+mod page;
+
 use std::path::PathBuf;
 
 use crate::experiment::{Experiment, Keys, Learning};
 use crate::learning::{Noise, Run};
-use crate::report::LearningReport;
 use crate::spine::{Context, Outcome, Protocol};
 use crate::{Result, transcript};
 
@@ -32,7 +33,7 @@ impl Protocol for Learning {
     }
 
     fn page_files(&self) -> Vec<&'static str> {
-        LearningReport::file_names()
+        page::FILES.to_vec()
     }
 
     fn run(&self, context: &Context<'_>) -> Result<Outcome> {
@@ -56,11 +57,7 @@ impl Protocol for Learning {
         let transcript = transcript::Learning::new(&own, &run, self.target.delta)?;
         Ok(Outcome::new(found.clone(), context.again(own), &transcript)?
             .of_graph(ready.graph_sha256.clone(), ready.notes.clone())
-            .with_page(move |beside| {
-                let mut report = found.report(beside.provenance)?;
-                report.beside = beside.files;
-                Ok(report.files()?)
-            }))
+            .with_page(move |beside| page::page(&found)?.files(beside)))
     }
 }
 
