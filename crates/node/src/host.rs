@@ -1,5 +1,7 @@
 //! One machine and its ledger: frames and commands in, dues out. It does no network and reads no clock; whoever drives it does what it is told, and may crash at any moment.
 
+mod lent;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ use crate::ledger::{Covered, Heard, Page, Said, Waiting, encode, encode_onto, sa
 use crate::{
     Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Notice, Observer, Parcel, Result, VERSION,
 };
+
+use lent::Lent;
 
 /// What a host has to know of a run besides its machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -582,62 +586,5 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         let said = Said { message: self.book.messages, label, body: Arc::new(body), hash, to };
         self.book.messages += 1;
         Ok(said)
-    }
-}
-
-/// What a machine is lent on a node.
-struct Lent<'a, N, T, V> {
-    noise: &'a mut N,
-    book: &'a mut Book<T, V>,
-    /// Whether what noise is put on is written down as well.
-    recorded: bool,
-    /// Bytes that a value takes, more or less.
-    about: usize,
-    covered: Vec<Covered>,
-    failed: Option<Error>,
-}
-
-impl<N, T, V: serde::Serialize> Lent<'_, N, T, V> {
-    fn note(&mut self, draw: u64, before: Option<Vec<u8>>, value: &V) {
-        match encode_onto(Vec::new(), self.about, value) {
-            Ok(after) => self.covered.push(Covered { draw, before, after }),
-            Err(error) => self.failed = Some(error),
-        }
-    }
-}
-
-impl<N: Hiding<V>, T, V> Chance for Lent<'_, N, T, V> {
-    fn bits(&mut self) -> u64 {
-        self.noise.bits()
-    }
-}
-
-impl<N: Hiding<V>, T: PartialEq, V: serde::Serialize> Means<V> for Lent<'_, N, T, V> {
-    fn admit(&mut self, release: &Release) -> std::result::Result<(), Overspent> {
-        self.book.admit(release)
-    }
-
-    fn cover(&mut self, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
-        self.cover_by(Law::Gaussian, draw, scale, value)
-    }
-
-    fn cover_by(
-        &mut self,
-        law: Law,
-        draw: u64,
-        scale: f64,
-        value: &mut V,
-    ) -> std::result::Result<(), Uncovered> {
-        let before = self.recorded.then(|| encode(value).ok()).flatten();
-        self.noise.cover(law, draw, scale, value)?;
-        self.note(draw, before, value);
-        Ok(())
-    }
-
-    // A private value: what it was is never written down.
-    fn hide(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
-        self.noise.hide(law, draw, scale, value)?;
-        self.note(draw, None, value);
-        Ok(())
     }
 }

@@ -9,6 +9,8 @@
 mod books;
 mod damage;
 mod index;
+mod open;
+mod read;
 mod runs;
 mod turns;
 
@@ -150,76 +152,6 @@ pub(crate) struct Waiting {
 }
 
 impl Ledger {
-    /// Begins a ledger in a file that is not there yet, and that nobody else can read. It is there as a whole, or not at all.
-    pub fn create(path: &Path, key: Key) -> Result<()> {
-        let failed = |cause: &dyn std::fmt::Display| Error::file("create", path, cause);
-        let draft = path.with_extension(format!("draft-{}", std::process::id()));
-        let _ = std::fs::remove_file(&draft);
-        let mut options = std::fs::OpenOptions::new();
-        options.read(true).write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&draft).map_err(|cause| failed(&cause))?;
-        drop(Self::of(Turns::alone(builder().create(&draft).map_err(|cause| failed(&cause))?), key)?);
-        // A second name, which fails where there is one: what a ledger has spent is never forgotten.
-        let named = std::fs::hard_link(&draft, path);
-        let _ = std::fs::remove_file(&draft);
-        named.map_err(|cause| failed(&format!("{cause}; what a ledger has spent is never forgotten")))?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|cause| failed(&cause))
-    }
-
-    /// Opens a ledger. Another process that has it gives it up between two steps. One that is missing is never begun anew: what it had spent would be forgotten.
-    pub fn open(path: &Path, key: Key) -> Result<Self> {
-        Self::look(path, key)?.undoubted()
-    }
-
-    /// The same to read what is in it, also where nothing may be sent from it any more: no record is added to such a one.
-    pub fn look(path: &Path, key: Key) -> Result<Self> {
-        Self::of(Turns::of(path)?, key)
-    }
-
-    /// On other storage, which is empty or holds a ledger.
-    pub fn on(backend: impl StorageBackend, key: Key) -> Result<Self> {
-        let database = damage::contained(|| builder().create_with_backend(backend))??;
-        Self::of(Turns::alone(database), key)?.undoubted()
-    }
-
-    fn of(turns: Turns, key: Key) -> Result<Self> {
-        let (head, index, books) = (Head::default(), Index::default(), Books::default());
-        let (spoken, recorder) = (None, None);
-        let mut ledger = Self { turns, is_current: true, key, head, index, books, spoken, recorder };
-        match damage::contained(|| ledger.verify()) {
-            Ok(verified) => verified.map(|()| ledger),
-            Err(error) => {
-                // Storage that failed half-way is not to be tidied up on the way out: it is left as it is, open until the process ends.
-                std::mem::forget(ledger);
-                Err(error)
-            }
-        }
-    }
-
-    /// The checksums of all pages, the owner, and the chain.
-    fn verify(&mut self) -> Result<()> {
-        if !self.turns.database()?.check_integrity()? {
-            return Err(damage::damaged("pages are not what was written"));
-        }
-        self.claim()?;
-        self.fold()?;
-        // A crash may have come between.
-        let settled = self.meta("settled")?.is_some_and(|count| count == self.head.count.to_le_bytes());
-        if settled || self.head.count == 0 { Ok(()) } else { self.settle() }
-    }
-
-    fn undoubted(self) -> Result<Self> {
-        self.sure().map(|()| self)
-    }
-
-    /// Why nothing may be sent from it any more, if so.
-    pub fn doubted(&self) -> Option<&str> {
-        self.books.doubted()
-    }
-
     /// From now on writes down what noise makes of values, before it is stored here.
     pub fn record_to(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);
@@ -228,38 +160,6 @@ impl Ledger {
     /// Whether it does that.
     pub(crate) fn is_recorded(&self) -> bool {
         self.recorder.is_some()
-    }
-
-    /// Makes all tables where there are none yet, and sees that this is the owner's ledger.
-    fn claim(&self) -> Result<()> {
-        let owner = self.key.name();
-        if self.turns.read()?.list_tables()?.next().is_none() {
-            let write = self.write()?;
-            {
-                let mut meta = write.open_table(META)?;
-                meta.insert("format", FORMAT)?;
-                meta.insert("owner", &owner.0[..])?;
-                write.open_table(RUNS)?;
-                write.open_table(CHAIN)?;
-            }
-            return Ok(write.commit()?);
-        }
-        match (self.meta("format")?, self.meta("owner")?) {
-            (Some(format), _) if format != FORMAT => Err(Error::parameter(
-                "ledger",
-                "of another version",
-                "use the program that wrote it; to begin anew, `node status --files` of that one and `node init --spent` of this one bring along what was spent",
-            )),
-            (_, Some(other)) if other == owner.0 => Ok(()),
-            _ => {
-                let remedy = "it belongs to another key; give the ledger that belongs to this one";
-                Err(Error::parameter("ledger", "somebody else's", remedy))
-            }
-        }
-    }
-
-    fn sure(&self) -> Result<()> {
-        self.doubted().map_or(Ok(()), |why| Err(Error::Doubted(why.to_owned())))
     }
 
     fn write(&self) -> Result<WriteTransaction> {
@@ -491,75 +391,6 @@ impl Ledger {
         Ok(then.standings())
     }
 
-    /// A record of the chain, from 0.
-    pub fn record(&self, index: u64) -> Result<Option<Signed>> {
-        let read = self.turns.read()?;
-        let chain = read.open_table(CHAIN)?;
-        chain.get(index)?.map(|bytes| decode(bytes.value())).transpose()
-    }
-
-    /// Every record, in order, with the step that it is of; refuses a chain that was changed.
-    fn each(&self, mut look: impl FnMut(Signed, Option<Record>)) -> Result<()> {
-        let read = self.turns.read()?;
-        let chain = read.open_table(CHAIN)?;
-        let mut before = Head::default();
-        for entry in chain.iter()? {
-            let (index, bytes) = entry?;
-            let signed: Signed = decode(bytes.value())?;
-            if !signed.link.is_of(&self.name())
-                || index.value() != before.count
-                || signed.link.before != before
-            {
-                return Err(damage::damaged(&format!("record {} follows another", index.value())));
-            }
-            before = signed.link.head();
-            let content = signed.content()?;
-            look(signed, if let Content::Step(record) = content { Some(*record) } else { None });
-        }
-        Ok(())
-    }
-
-    /// The records of a run, in order; refuses a chain that was changed.
-    pub fn records(&self, run: Hash) -> Result<Vec<Record>> {
-        let mut all = Vec::new();
-        self.each(|_, record| all.extend(record.filter(|record| record.run == run)))?;
-        Ok(all)
-    }
-
-    /// The chain from the first record of a run to its last, as others may see it: of other runs' records the links only.
-    pub fn shown(&self, run: Hash) -> Result<Vec<Shown>> {
-        let (mut all, mut between) = (Vec::new(), Vec::new());
-        self.each(|signed, record| match (record.is_some_and(|record| record.run == run), all.is_empty()) {
-            (true, _) => {
-                all.append(&mut between);
-                all.push(Shown::Whole(signed));
-            }
-            (false, true) => {}
-            (false, false) => between.push(Shown::Withheld(signed.link)),
-        })?;
-        Ok(all)
-    }
-
-    /// The last marks that were seen of a peer's ledger, one for each run.
-    pub fn seen(&self, name: &Name) -> Result<Vec<Mark>> {
-        self.newest(name, usize::MAX)
-    }
-
-    /// The same, of the latest runs, at most so many.
-    pub(crate) fn newest(&self, name: &Name, most: usize) -> Result<Vec<Mark>> {
-        let read = self.turns.read()?;
-        let runs = read.open_table(RUNS)?;
-        let all = runs.all()?.into_iter().map(|run| runs.seen(run, name));
-        let mut all: Vec<_> = all.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-        all.sort_by_key(|&(_, when)| std::cmp::Reverse(when));
-        Ok(all.into_iter().take(most).map(|(mark, _)| mark).collect())
-    }
-
-    /// The hash of a message that was heard.
-    pub(crate) fn heard(&self, run: Hash, from: Peer, number: u64) -> Result<Option<Hash>> {
-        Ok(self.index.heard(run, from, number))
-    }
-
     /// What a neighbour has seen of this ledger: is it a part of it? Marks that this peer never made count for nothing, or anybody could stop it.
     pub(crate) fn face(&mut self, by: &Name, marks: &[Mark]) -> Result<()> {
         self.refresh()?;
@@ -572,26 +403,6 @@ impl Ledger {
             }
         }
         Ok(())
-    }
-
-    /// The book and the state of a run, if it has begun.
-    pub(crate) fn run<B: DeserializeOwned, S: DeserializeOwned>(&self, run: Hash) -> Result<Option<(B, S)>> {
-        let read = self.turns.read()?;
-        let runs = read.open_table(RUNS)?;
-        let Some(book) = runs.book(run)? else { return Ok(None) };
-        let state = runs.state(run)?.ok_or_else(|| Error::storage("the ledger", "a state is not whole"))?;
-        Ok(Some((decode(&book)?, decode(&state)?)))
-    }
-
-    /// Messages of a run that were not answered: to whom, and their numbers.
-    pub(crate) fn unanswered(&self, run: Hash) -> Result<Vec<(Peer, u64)>> {
-        let all = self.turns.read()?.open_table(RUNS)?.unanswered(run)?;
-        Ok(all.into_iter().map(|(_, peer, number, _)| (peer, number)).collect())
-    }
-
-    /// Messages to a peer that it has not answered, in order.
-    pub(crate) fn waiting(&self, run: Hash, to: Peer) -> Result<Vec<Waiting>> {
-        self.turns.read()?.open_table(RUNS)?.waiting(run, to)
     }
 
     /// Writes so many bytes, and takes them back.
