@@ -75,8 +75,17 @@ struct Quickstart {
 struct Flags<S: Args> {
     #[command(flatten)]
     spec: S,
+    /// Any field of the spec by its place in a file, such as network.jitter=0.2 (all of them: `sottovoce new`).
+    #[arg(long, value_name = "PLACE=VALUE")]
+    set: Vec<String>,
     #[command(flatten)]
     place: Place,
+}
+
+impl<S: Args + Clone> Flags<S> {
+    fn of(&self, wrap: impl FnOnce(S) -> Experiment) -> sottovoce::Result<Experiment> {
+        wrap(self.spec.clone()).with_fields(&self.set)
+    }
 }
 
 /// The same of a run whose state can be kept.
@@ -123,25 +132,23 @@ impl Run {
                 (spec, folder_of(file), place, &none, Device::Cpu)
             }
             What::Averaging(flags) => {
-                (Experiment::Averaging(Box::new(flags.spec.clone())), here, &flags.place, &none, Device::Cpu)
+                let spec = flags.of(|spec| Experiment::Averaging(Box::new(spec)))?;
+                (spec, here, &flags.place, &none, Device::Cpu)
             }
-            What::Personalized(flags) => (
-                Experiment::Personalized(Box::new(flags.spec.clone())),
-                here,
-                &flags.place,
-                &none,
-                Device::Cpu,
-            ),
-            What::Rumor(flags) => {
-                (Experiment::Rumor(flags.spec.clone()), here, &flags.place, &none, Device::Cpu)
+            What::Personalized(flags) => {
+                let spec = flags.of(|spec| Experiment::Personalized(Box::new(spec)))?;
+                (spec, here, &flags.place, &none, Device::Cpu)
             }
+            What::Rumor(flags) => (flags.of(Experiment::Rumor)?, here, &flags.place, &none, Device::Cpu),
             What::Learning(kept) => {
-                let Flags { spec, place } = &kept.flags;
-                (Experiment::Learning(Box::new(spec.clone())), here, place, &kept.state, Device::Cpu)
+                let Kept { flags, state } = &**kept;
+                let spec = flags.of(|spec| Experiment::Learning(Box::new(spec)))?;
+                (spec, here, &flags.place, state, Device::Cpu)
             }
             What::Deep(deep) => {
-                let Flags { spec, place } = &deep.kept.flags;
-                (Experiment::Deep(Box::new(spec.clone())), here, place, &deep.kept.state, deep.device)
+                let Kept { flags, state } = &deep.kept;
+                let spec = flags.of(|spec| Experiment::Deep(Box::new(spec)))?;
+                (spec, here, &flags.place, state, deep.device)
             }
         };
         let global = &global.with_seed(global.seed_of(&spec));

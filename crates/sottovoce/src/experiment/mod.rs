@@ -12,6 +12,7 @@
 mod averaging;
 mod deep;
 mod distance;
+mod fields;
 #[cfg(feature = "flags")]
 pub mod flags;
 pub mod graph;
