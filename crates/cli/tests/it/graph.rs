@@ -30,32 +30,38 @@ fn every_family_has_the_numbers_of_its_closed_form() {
         ("path --peers 2", known(2, 1).degrees(1, 1).mixes(-1.0, -1.0).fiedler(2.0)),
         ("star --peers 6", star),
         ("complete --peers 6", complete),
-        ("grid --rows 3 --cols 4", known(12, 17).degrees(2, 4).fiedler(2.0 - SQRT_2)),
+        ("grid --set rows=3 --set cols=4", known(12, 17).degrees(2, 4).fiedler(2.0 - SQRT_2)),
         ("grid --peers 16", square),
-        ("grid --rows 4 --cols 4 --peers 16", square),
-        ("torus --sides 5,5", known(25, 50).mixes(0.5 + 0.5 * turn(0.2), turn(0.4))),
-        ("torus --sides 4,4,4", torus),
-        ("torus --peers 64 --dimensions 3", torus),
+        ("grid --set rows=4 --set cols=4 --peers 16", square),
+        ("torus --set sides=5,5", known(25, 50).mixes(0.5 + 0.5 * turn(0.2), turn(0.4))),
+        ("torus --set sides=4,4,4", torus),
+        ("torus --peers 64 --set dimensions=3", torus),
         ("hypercube --peers 16", cube),
-        ("hypercube --dimensions 4", cube),
+        ("hypercube --set dimensions=4", cube),
         ("exponential --peers 8", known(8, 20).mixes(0.2, -(1.0 + SQRT_2) / 5.0).fiedler(4.0)),
-        ("erdos-renyi --peers 6 --probability 1", complete),
+        ("erdos-renyi --peers 6 --set probability=1", complete),
         ("erdos-renyi --peers 6 --mean-degree 5", complete),
-        ("erdos-renyi --peers 6 -p 0", known(6, 0).degrees(0, 0).fiedler(0.0)),
+        ("erdos-renyi --peers 6 --set probability=0", known(6, 0).degrees(0, 0).fiedler(0.0)),
         ("random-regular --peers 20 --degree 4", known(20, 40).degrees(4, 4)),
         ("random-regular --peers 6 --degree 5", complete),
-        ("geometric --peers 6 --radius 1.5", complete),
-        ("geometric-fiedler --peers 6 --fiedler 1", complete),
+        ("geometric --peers 6 --set radius=1.5", complete),
+        ("geometric-fiedler --peers 6 --set fiedler=1", complete),
         // Two complete pieces, and the complete bipartite graph.
-        ("stochastic-block --sizes 3,4 --p-in 1 --p-out 0", known(7, 9).degrees(2, 3).fiedler(0.0)),
-        ("stochastic-block --sizes 2,3 --p-in 0 --p-out 1", known(5, 6).degrees(2, 3).fiedler(2.0)),
-        ("barabasi-albert --peers 10 --attach 2", known(10, 16)),
-        ("barabasi-albert --peers 6 --attach 5", star),
         (
-            "watts-strogatz --peers 9 --neighbors 4 --rewire 0",
+            "stochastic-block --set sizes=3,4 --set p-in=1 --set p-out=0",
+            known(7, 9).degrees(2, 3).fiedler(0.0),
+        ),
+        (
+            "stochastic-block --set sizes=2,3 --set p-in=0 --set p-out=1",
+            known(5, 6).degrees(2, 3).fiedler(2.0),
+        ),
+        ("barabasi-albert --peers 10 --set attach=2", known(10, 16)),
+        ("barabasi-albert --peers 6 --set attach=5", star),
+        (
+            "watts-strogatz --peers 9 --set neighbors=4 --set rewire=0",
             known(9, 18).degrees(4, 4).fiedler(4.0 - 2.0 * turn(1.0 / 9.0) - 2.0 * turn(2.0 / 9.0)),
         ),
-        ("watts-strogatz --peers 30 --neighbors 4 --rewire 0.5", known(30, 60)),
+        ("watts-strogatz --peers 30 --set neighbors=4 --set rewire=0.5", known(30, 60)),
         ("davis", known(32, 89).degrees(2, 14)),
     ] {
         let session = Session::new();
@@ -82,7 +88,8 @@ fn a_mean_degree_is_met_on_average() {
 #[test]
 fn a_fiedler_value_is_met_and_reported() {
     let session = Session::new();
-    let written = session.json("generate --family geometric-fiedler --peers 20 --fiedler 0.06 --out g.json");
+    let written =
+        session.json("generate --family geometric-fiedler --peers 20 --set fiedler=0.06 --out g.json");
     let achieved = written["fiedler_normalized"].as_f64().unwrap();
     assert!((achieved / 0.06 - 1.0).abs() <= 0.02, "{written}");
     assert!(written["radius"].as_f64().is_some_and(|radius| radius > 0.0 && radius < 1.5));
@@ -148,7 +155,9 @@ const KEYS: [&str; 31] = [
 #[test]
 fn inspections_are_one_flat_object_whatever_the_graph() {
     let session = Session::new();
-    for family in ["path --peers 1", "path --peers 2", "ring --peers 9", "erdos-renyi --peers 4 -p 0"] {
+    for family in
+        ["path --peers 1", "path --peers 2", "ring --peers 9", "erdos-renyi --peers 4 --set probability=0"]
+    {
         session.ok(&format!("generate --family {family} --out g.txt --overwrite"));
         let found = session.json("inspect g.txt --distances");
         let origin = ["schema_version", "version", "command", "seed", "graph_sha256"];
@@ -209,7 +218,7 @@ fn speeds_follow_from_the_gap() {
 #[test]
 fn large_graphs_are_inspected_by_lanczos() {
     let session = Session::new();
-    session.ok("generate --family torus --sides 35,35 --out g.txt");
+    session.ok("generate --family torus --set sides=35,35 --out g.txt");
     let found = session.json("inspect g.txt --weights metropolis --lazy 0.5");
     assert_eq!(found["spectral_gap_method"], "lanczos");
     assert!(near(&found["spectral_gap"], (1.0 - turn(1.0 / 35.0)) / 4.0), "{found}");

@@ -14,13 +14,13 @@ use common::graphs::{Session, ended, known, parse};
 fn the_same_seed_gives_the_same_bytes() {
     let session = Session::new();
     for family in [
-        "erdos-renyi --peers 50 -p 0.2",
+        "erdos-renyi --peers 50 --set probability=0.2",
         "random-regular --peers 50 --degree 3",
-        "geometric --peers 50 --radius 0.3",
-        "geometric-fiedler --peers 12 --fiedler 0.1",
-        "stochastic-block --sizes 25,25 --p-in 0.4 --p-out 0.1",
-        "barabasi-albert --peers 50 --attach 2",
-        "watts-strogatz --peers 50 --neighbors 4 --rewire 0.3",
+        "geometric --peers 50 --set radius=0.3",
+        "geometric-fiedler --peers 12 --set fiedler=0.1",
+        "stochastic-block --set sizes=25,25 --set p-in=0.4 --set p-out=0.1",
+        "barabasi-albert --peers 50 --set attach=2",
+        "watts-strogatz --peers 50 --set neighbors=4 --set rewire=0.3",
     ] {
         let at = |seed: u64| {
             session.run(&format!("generate --family {family} --format graphml --seed {seed}")).stdout
@@ -45,7 +45,7 @@ fn standard_output_gets_an_edge_list_or_one_document() {
         (&"path".into(), &3.into(), &5.into())
     );
     assert_eq!(session.json("generate --family davis")["labels"].as_array().unwrap().len(), 32);
-    let coordinates = &session.json("generate --family geometric --peers 4 --radius 2")["coordinates"];
+    let coordinates = &session.json("generate --family geometric --peers 4 --set radius=2")["coordinates"];
     assert_eq!(coordinates.as_array().unwrap().len(), 4);
     assert!(session.files().is_empty());
 }
@@ -66,7 +66,8 @@ fn every_format_is_known_by_its_extension() {
         ("json", "node-link"),
         ("csv", "edge-list"),
     ] {
-        let generate = format!("generate --family barabasi-albert --peers 10 --attach 2 --out g.{extension}");
+        let generate =
+            format!("generate --family barabasi-albert --peers 10 --set attach=2 --out g.{extension}");
         assert_eq!(session.json(&generate)["format"], format);
         drawn.check(&session.json(&format!("inspect g.{extension}")), extension);
         // The same under a name that says nothing.
@@ -102,7 +103,7 @@ fn a_summary_says_what_was_written() {
         "wrote ring.txt (edge-list): ring(n=5), 5 nodes, 5 edges, connected\n"
     );
     assert_eq!(
-        session.ok("generate --family barabasi-albert --peers 5 --attach 1 --seed 3 --out tree.csv"),
+        session.ok("generate --family barabasi-albert --peers 5 --set attach=1 --seed 3 --out tree.csv"),
         "wrote tree.csv (edge-list): barabasi-albert(n=5, m=1), 5 nodes, 4 edges, connected, seed 3\n"
     );
     let mut written = session.json("generate --family ring --peers 5 --out again.txt --seed 4");
@@ -145,7 +146,7 @@ fn existing_files_are_replaced_only_by_force() {
     assert!(fs::read_to_string(session.path("g.txt")).unwrap().starts_with("# nodes: 5\n"));
     assert_eq!(session.files().len(), 1);
     // What cannot be drawn leaves the old file as it was: checked by `refused`.
-    let hopeless = "generate --family erdos-renyi --peers 40 -p 0.001 --connected --out g.txt --overwrite";
+    let hopeless = "generate --family erdos-renyi --peers 40 --set probability=0.001 --connected --out g.txt --overwrite";
     session.refused(hopeless, "`connected` cannot be had: the graph is not connected");
 }
 
@@ -171,33 +172,38 @@ fn parameters_must_fit_the_family() {
     let session = Session::new();
     for (arguments, expected) in [
         (
-            "ring --peers 9 --radius 0.1",
-            "`radius` is not a parameter of ring: remove --radius; ring takes --peers",
+            "ring --peers 9 --set radius=0.1",
+            "`radius` is not a parameter of ring: leave it out; ring takes --peers",
         ),
         ("davis --peers 32", "`peers` is not a parameter of davis"),
-        ("geometric --peers 9 -p 0.5", "`probability` is not a parameter of geometric"),
-        ("ring", "`peers` is missing: ring needs --peers, such as --peers 16"),
+        ("geometric --peers 9 --set radius", "`set` is radius: give NAME=VALUE"),
+        ("geometric --peers 9 --set radius=0.1 --set radius=0.2", "`radius` is given twice"),
+        ("geometric --peers 9 --set probability=0.5", "`probability` is not a parameter of geometric"),
+        ("ring", "`peers` is missing: ring needs it, such as --peers 16"),
+        ("random-regular --peers 8", "`degree` is missing: random-regular needs it, such as --degree 4"),
         (
-            "random-regular --peers 8",
-            "`degree` is missing: random-regular needs --degree, such as --degree 4",
+            "erdos-renyi --peers 8",
+            "`probability` is missing: erdos-renyi needs it, such as --set probability=0.2",
         ),
-        ("erdos-renyi --peers 8", "`probability` is missing: erdos-renyi needs --probability, such as"),
         ("geometric --peers 8", "`radius` is missing"),
         ("geometric-fiedler --peers 8", "`fiedler` is missing"),
-        ("stochastic-block --sizes 4,4 --p-in 1", "`p-out` is missing"),
-        ("stochastic-block --p-in 1 --p-out 0", "`sizes` is missing"),
+        ("stochastic-block --set sizes=4,4 --set p-in=1", "`p-out` is missing"),
+        ("stochastic-block --set p-in=1 --set p-out=0", "`sizes` is missing"),
         ("barabasi-albert --peers 8", "`attach` is missing"),
-        ("watts-strogatz --peers 8 --neighbors 2", "`rewire` is missing"),
-        ("grid --rows 3", "`cols` is missing"),
-        ("grid --cols 3", "`rows` is missing"),
-        ("grid", "`rows` is missing: grid needs --rows and --cols, or --peers (a perfect square)"),
+        ("watts-strogatz --peers 8 --set neighbors=2", "`rewire` is missing"),
+        ("grid --set rows=3", "`cols` is missing"),
+        ("grid --set cols=3", "`rows` is missing"),
+        ("grid", "`rows` is missing: grid needs rows and cols, or --peers (a perfect square)"),
         ("torus --peers 64", "`dimensions` is missing"),
         ("torus", "`sides` is missing"),
-        ("hypercube", "`peers` is missing: hypercube needs --peers (a power of two) or --dimensions"),
-        ("erdos-renyi --peers 8 -p 0.5 --mean-degree 3", "`mean-degree` is 3: --probability is given too"),
-        ("torus --sides 4,4 --dimensions 2", "`dimensions` is 2: --sides has it already"),
+        ("hypercube", "`peers` is missing: hypercube needs --peers (a power of two) or --set dimensions=D"),
         (
-            "grid --rows 3 --cols 4 --peers 11",
+            "erdos-renyi --peers 8 --set probability=0.5 --mean-degree 3",
+            "`mean-degree` is 3: probability is given too",
+        ),
+        ("torus --set sides=4,4 --set dimensions=2", "`dimensions` is 2: sides have it already"),
+        (
+            "grid --set rows=3 --set cols=4 --peers 11",
             "`peers` is 11: the other parameters make 12; give 12 or leave",
         ),
     ] {
@@ -213,41 +219,65 @@ fn values_out_of_range_are_refused_under_the_name_of_the_option() {
         ("ring --peers -3", "'-3' for '--peers <N>': give a whole number"),
         ("ring --peers ten", "'ten' for '--peers <N>': give a whole number"),
         ("complete --peers 1000000", "`peers` is 1000000: the graph would have more than"),
-        ("grid --peers 10", "`peers` is 10: it is not a perfect square; give --rows and --cols"),
+        ("grid --peers 10", "`peers` is 10: it is not a perfect square; give --set rows=R"),
         (
-            "torus --peers 63 --dimensions 3",
-            "`peers` is 63: it is not the power 3 of a whole number; give --sides",
+            "torus --peers 63 --set dimensions=3",
+            "`peers` is 63: it is not the power 3 of a whole number; give --set sides",
         ),
         (
-            "torus --peers 1 --dimensions 4000000000",
+            "torus --peers 1 --set dimensions=4000000000",
             "`peers` is 1: in 4000000000 dimensions each side would be 1",
         ),
-        ("torus --peers 64 --dimensions 0", "`dimensions` is 0: give at least 1"),
-        ("torus --sides 4,2", "`sides` is 2: each side of a torus must be at least 3"),
+        ("torus --peers 64 --set dimensions=0", "`dimensions` is 0: give at least 1"),
+        ("torus --set sides=4,2", "`sides` is 2: each side of a torus must be at least 3"),
         ("hypercube --peers 12", "`peers` is 12: give a power of two"),
-        ("hypercube --dimensions 40", "`dimensions` is 40: give a number from 1 to 26"),
-        ("erdos-renyi --peers 9 -p 1.5", "`probability` is 1.5: give a probability from 0 to 1"),
-        ("erdos-renyi --peers 9 --probability -0.1", "`probability` is -0.1: give a probability from 0 to 1"),
-        ("erdos-renyi --peers 9 -p nan", "`probability` is NaN: give a probability from 0 to 1"),
-        ("erdos-renyi --peers 9 -p half", "'half' for '--probability <P>': give a number"),
+        ("hypercube --set dimensions=40", "`dimensions` is 40: give a number from 1 to 26"),
+        (
+            "erdos-renyi --peers 9 --set probability=1.5",
+            "`probability` is 1.5: give a probability from 0 to 1",
+        ),
+        (
+            "erdos-renyi --peers 9 --set probability=-0.1",
+            "`probability` is -0.1: give a probability from 0 to 1",
+        ),
+        (
+            "erdos-renyi --peers 9 --set probability=nan",
+            "`probability` is NaN: give a probability from 0 to 1",
+        ),
+        ("erdos-renyi --peers 9 --set probability=half", "`probability` is half: give a number"),
         ("erdos-renyi --peers 9 --mean-degree 9", "`mean-degree` is 9: give a number above 0 and up to 8"),
         ("erdos-renyi --peers 9 --mean-degree nan", "`mean-degree` is NaN: give a number"),
         ("erdos-renyi --peers 1 --mean-degree 1", "`peers` is 1: a mean degree needs at least 2 nodes"),
         ("geometric --peers 9 --mean-degree 7.9", "`mean-degree` is 7.9: so few pairs"),
-        ("geometric --peers 9 --radius inf", "`radius` is inf: give a positive distance"),
-        ("geometric-fiedler --peers 9 --fiedler 0", "`fiedler` is 0: give a number above 0"),
+        ("geometric --peers 9 --set radius=inf", "`radius` is inf: give a positive distance"),
+        ("geometric-fiedler --peers 9 --set fiedler=0", "`fiedler` is 0: give a number above 0"),
         (
             "random-regular --peers 5 --degree 3",
             "`degree` is 3: the number of nodes (5) times the degree must",
         ),
-        ("stochastic-block --sizes 4,4 --p-in 2 --p-out 0", "`p-in` is 2: give a probability from 0 to 1"),
-        ("stochastic-block --sizes 4,4 --p-in 1 --p-out nan", "`p-out` is NaN: give a probability"),
-        ("barabasi-albert --peers 5 --attach 5", "`attach` is 5: it must be below the number of nodes, 5"),
-        ("watts-strogatz --peers 9 --neighbors 3 --rewire 0", "`neighbors` is 3: give an even number from 2"),
-        ("watts-strogatz --peers 9 --neighbors 4 --rewire 1.1", "`rewire` is 1.1: give a probability"),
+        (
+            "stochastic-block --set sizes=4,4 --set p-in=2 --set p-out=0",
+            "`p-in` is 2: give a probability from 0 to 1",
+        ),
+        (
+            "stochastic-block --set sizes=4,4 --set p-in=1 --set p-out=nan",
+            "`p-out` is NaN: give a probability",
+        ),
+        (
+            "barabasi-albert --peers 5 --set attach=5",
+            "`attach` is 5: it must be below the number of nodes, 5",
+        ),
+        (
+            "watts-strogatz --peers 9 --set neighbors=3 --set rewire=0",
+            "`neighbors` is 3: give an even number from 2",
+        ),
+        (
+            "watts-strogatz --peers 9 --set neighbors=4 --set rewire=1.1",
+            "`rewire` is 1.1: give a probability",
+        ),
         ("wheel --peers 9", "'wheel' for '--family <F>'"),
         (
-            "erdos-renyi --peers 40 -p 0.001 --connected",
+            "erdos-renyi --peers 40 --set probability=0.001 --connected",
             "erdos-renyi(n=40, p=0.001) was drawn 100 times; raise p above ln(n)/n = 9.222e-2",
         ),
     ] {

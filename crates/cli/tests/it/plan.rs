@@ -182,7 +182,7 @@ fn a_target_may_fall_with_a_distance_of_ones_own() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let graph = at("town.graphml");
-    sottovoce(&format!("graph generate --family geometric --peers 16 --radius 0.5 --out {graph}"))
+    sottovoce(&format!("graph generate --family geometric --peers 16 --set radius=0.5 --out {graph}"))
         .assert()
         .success();
     let (places, out) = (at("places.csv"), at("best.toml"));

@@ -8,7 +8,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("graph generate", "graph generate --family davis"),
     (
         "graph generate",
-        "graph generate --family geometric-fiedler --peers 12 --fiedler 0.1 --out OUT.graphml",
+        "graph generate --family geometric-fiedler --peers 12 --set fiedler=0.1 --out OUT.graphml",
     ),
     ("graph schedule", "graph schedule --kind randomised --graph GRAPH --steps 9 --out OUT-edges.json"),
     ("graph schedule", "graph schedule --kind fresh --peers 12 --steps 3 --out OUT-fresh.json"),
