@@ -115,7 +115,8 @@ def test_adversaries_are_peers(tmp_path, monkeypatch):
     ring = sottovoce.Experiment(RING)
     for nobody in (1.0, b"5", True, {"a": 1}, [1.5]):
         refused("adversary", lambda: ring.account(nobody))
-    refused("adversary", lambda: sottovoce.Experiment(experiment="learning").account("3"))
+    refused("adversary", lambda: sottovoce.Experiment(experiment="rumor").account("3"))
+    assert sottovoce.Experiment(experiment="learning", task={"peers": 8}).account("3")["observers"] == [3]
     assert ring.account(iter([1, 2]))["observers"] == [1, 2]
     numpy = pytest.importorskip("numpy")
     assert ring.account(numpy.int64(3))["observers"] == [3]

@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 use sottovoce::averaging::walk::{WalkRevealed, Walked};
 use sottovoce::averaging::{Averaged, Revealed};
 use sottovoce::deep;
-use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
+use sottovoce::learning::{Learned, account, canary::Caught, plan::LearningPlan};
 use sottovoce::personal;
 use sottovoce::plan::RumorPlan;
 use sottovoce::rumor::{self, Found, Survived};
-use sottovoce::transcript::{DeepRevealed, LearningRevealed, PersonalizedRevealed, Spent, Void};
+use sottovoce::transcript::{Spent, Void};
 
 use super::account::mechanism::{account::Account, calibration::Calibration};
 use super::account::rumor::RumorAccount;
@@ -69,19 +69,28 @@ const COMMANDS: &[(&str, &[Form])] = &[
     ("account averaging", &[of::<Revealed>, of::<WalkRevealed>]),
     ("account transcript", &[of::<Revealed>]),
     ("account transcript walk", &[of::<WalkRevealed>]),
-    ("account transcript learning", &[of::<LearningRevealed>]),
+    ("account transcript learning", &[of::<account::Revealed>]),
     ("account transcript rumor", &[of::<rumor::Revealed>]),
     (
         "account file",
-        &[of::<Revealed>, of::<WalkRevealed>, of::<Accounted>, of::<RumorAccount>, of::<GraphAccount>],
+        &[
+            of::<Revealed>,
+            of::<WalkRevealed>,
+            of::<account::Revealed>,
+            of::<personal::Revealed>,
+            of::<deep::Revealed>,
+            of::<RumorAccount>,
+            of::<GraphAccount>,
+            of::<rumor::Revealed>,
+        ],
     ),
     ("account personalized", &[of::<personal::Revealed>]),
-    ("account transcript personalized", &[of::<PersonalizedRevealed>]),
+    ("account transcript personalized", &[of::<personal::Revealed>]),
     ("account deep", &[of::<deep::Revealed>]),
-    ("account transcript deep", &[of::<DeepRevealed>]),
-    ("account learning", &[of::<Accounted>]),
+    ("account transcript deep", &[of::<deep::Revealed>]),
+    ("account learning", &[of::<account::Revealed>]),
     ("account walk", &[of::<Walk>]),
-    ("account rumor", &[of::<RumorAccount>, of::<GraphAccount>]),
+    ("account rumor", &[of::<RumorAccount>, of::<GraphAccount>, of::<rumor::Revealed>]),
     ("account mechanism", &[of::<Account>, of::<Calibration>]),
     ("plan averaging", &[of::<Written<Planned>>]),
     ("plan rumor", &[of::<Written<RumorPlan>>]),
@@ -91,8 +100,8 @@ const COMMANDS: &[(&str, &[Form])] = &[
     ("audit reconstruct", &[of::<Reconstruction>]),
     ("audit transcript", &[of::<Reconstruction>, of::<Void>]),
     ("audit transcript walk", &[of::<WalkRevealed>, of::<Void>]),
-    ("audit transcript personalized", &[of::<PersonalizedRevealed>, of::<Void>]),
-    ("audit transcript deep", &[of::<DeepRevealed>, of::<Void>]),
+    ("audit transcript personalized", &[of::<personal::Revealed>, of::<Void>]),
+    ("audit transcript deep", &[of::<deep::Revealed>, of::<Void>]),
     ("audit transcript learning", &[of::<Spent>, of::<Void>]),
     ("audit transcript rumor", &[of::<rumor::Suspected>, of::<Void>]),
     ("audit file", &[of::<Reconstruction>]),

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_fault::decimal;
-use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Risk, Standing, Unit, round_up};
+use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Risk, Standing, Unit, limits, round_up};
 use sottovoce_report::GuaranteeLine;
 use sottovoce_views::rumor::NOT_COVERED;
 
@@ -170,6 +170,11 @@ impl Stated {
     pub fn shown(&self) -> String {
         self.epsilon.map_or_else(|| "without bound".to_owned(), short_up)
     }
+}
+
+/// Leaves out what only the output of a run needs to be warned of: nothing was run yet.
+pub fn before_a_run(not_covered: &mut Vec<String>) {
+    not_covered.retain(|limit| ![limits::MEASURED, limits::SIMULATION].contains(&limit.as_str()));
 }
 
 /// Three significant digits, and all before the point; never less than the value.

@@ -56,10 +56,9 @@ impl Task {
     pub(crate) fn new(agreement: &Agreement, learning: &Learning, size: f64) -> Result<Self> {
         let spec = learning.task.clone();
         spec.check_own()?;
-        let (table, peers) = (agreement.experiment.get("task"), agreement.peers.len());
-        let dealt = table.and_then(|task| task.get("peers")).and_then(toml::Value::as_integer);
-        let remedy = format!("{peers} have agreed; leave it out");
-        require(dealt.is_none_or(|dealt| dealt == peers as i64), "peers", spec.nodes, remedy)?;
+        let peers = agreement.peers.len();
+        let (dealt, remedy) = (spec.nodes.unwrap_or(peers), format!("{peers} have agreed; leave it out"));
+        require(dealt == peers, "peers", dealt, remedy)?;
         let remedy = "on a node every gradient is clipped; give example or user";
         require(spec.clipped != Clipped::Nothing, "clipped", "nothing", remedy)?;
         for (field, value) in [("clip", spec.clip), ("step-size", size)] {

@@ -100,8 +100,14 @@ class Experiment:
         ``adversary`` is a peer by its name, several who pool what they hear, or :data:`WIRE_TAPPER`, someone who sees every message; without it, whom the
         experiment names. :meth:`Result.towards` picks what is promised towards one kind of them.
         """
-        asked = self if adversary is None else self._towards(adversary)
-        return asked._ask("account", options, progress)
+        if adversary is None:
+            return self._ask("account", options, progress)
+        # What someone learns who sees every message is said whoever else listens.
+        wire = isinstance(adversary, str) and adversary == WIRE_TAPPER
+        observers = [] if wire else [graphs.named("adversary", one) for one in _several(adversary)]
+        if self.to_dict()["experiment"] == "learning":
+            return self._ask("account", {**options, "observers": observers or None}, progress)
+        return self._towards(adversary, observers)._ask("account", options, progress)
 
     def plan(self, *, progress: bool | Listener | None = None, **options: Any) -> Result:
         """Protocol, noise and steps for its target: ``sottovoce plan FILE``."""
@@ -111,14 +117,11 @@ class Experiment:
         """Attacks it, and holds what was found against what is claimed: ``sottovoce audit FILE``. A claim that fell is an error of code 1."""
         return self._ask("audit", options, progress)
 
-    def _towards(self, adversary: str | int | Iterable[str | int]) -> Experiment:
-        """The same with other observers."""
+    def _towards(self, adversary: str | int | Iterable[str | int], observers: list[str]) -> Experiment:
+        """The same averaging with other observers."""
         fields = self.to_dict()
         if fields["experiment"] != "averaging":
             raise wrong("adversary", adversary, f"of {fields['experiment']} it is said towards everybody; Result.towards picks one of them")
-        # What someone learns who sees every message is said whoever else listens.
-        wire = isinstance(adversary, str) and adversary == WIRE_TAPPER
-        observers = [] if wire else [graphs.named("adversary", one) for one in _several(adversary)]
         fields["adversary"] = {**fields.get("adversary", {}), "observers": observers}
         new = Experiment.__new__(Experiment)
         new._kept, new._folder = self._kept, self._folder

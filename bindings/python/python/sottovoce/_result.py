@@ -133,7 +133,7 @@ class Result(Mapping[str, Any]):
         return found
 
     def at(self, *path: str | int) -> Any:
-        """What the document has at this path: ``result.at("ours", "losses")``; a path that does not exist is named."""
+        """What the document has at this path: ``result.at("guarantees", 0, "epsilon")``; a path that does not exist is named."""
         found: Any = self._document
         for place, step in enumerate(path):
             try:
@@ -144,7 +144,7 @@ class Result(Mapping[str, Any]):
         return found
 
     def array(self, *path: str | int) -> numpy.ndarray[Any, Any]:
-        """The numbers at this path as a NumPy array: ``result.array("ours", "losses")``. What is missing there is NaN."""
+        """The numbers at this path as a NumPy array: ``result.array("leakage")``. What is missing there is NaN."""
         import numpy
 
         found = self.at(*path)

@@ -228,6 +228,36 @@ def rumor(
 
 def learning(
     *,
+    seeds: int | None = None,
+    final_model: Literal["last", "weighted"] | None = None,
+    peers: int | None = None,
+    rows: int | None = None,
+    split: Text | None = None,
+    data: Path | None = None,
+    peer_column: Text | None = None,
+    header: Literal["auto", "yes", "no"] | None = None,
+    drop: Text | Sequence[Text] | None = None,
+    category: Text | Sequence[Text] | None = None,
+    missing: Text | None = None,
+    label: Text | None = None,
+    range: Text | Sequence[Text] | None = None,
+    bounds: Path | None = None,
+    norm: float | None = None,
+    positive: Text | None = None,
+    label_threshold: float | None = None,
+    label_bounds: Text | None = None,
+    classes: Text | Sequence[Text] | None = None,
+    objective: Literal["logistic", "squared", "softmax"] | None = None,
+    ridge: float | None = None,
+    clip: float | None = None,
+    clipped: Literal["example", "user", "nothing"] | None = None,
+    batch: int | None = None,
+    graph: Graph | None = None,
+    format: Literal["edge-list", "snap", "graphml", "node-link"] | None = None,
+    weights: Text | None = None,
+    lazy: float | None = None,
+    fresh_graphs: float | None = None,
+    schedule: Path | None = None,
     method: Literal["gossip", "butterfly", "walk", "local", "central"] | None = None,
     iterations: int | None = None,
     steps: int | None = None,
@@ -236,22 +266,23 @@ def learning(
     relay_noise: float | None = None,
     tokens: int | None = None,
     burn_in: int | None = None,
-    graph: Graph | None = None,
-    format: Literal["edge-list", "snap", "graphml", "node-link"] | None = None,
-    weights: Text | None = None,
-    lazy: float | None = None,
-    fresh_graphs: float | None = None,
-    schedule: Path | None = None,
+    delay: float | None = None,
+    jitter: float | None = None,
+    drop_messages: float | None = None,
+    timeout: float | None = None,
+    crashes: Text | Sequence[Text] | None = None,
+    slow: Text | Sequence[Text] | None = None,
+    step_size: float | None = None,
+    markov_step: float | None = None,
+    sigma: float | None = None,
+    cancel: float | None = None,
+    keys: Graph | None = None,
     epsilon: float | None = None,
     delta: float | None = None,
     order: float | None = None,
     against: Literal["wire-tapper", "worst-peer", "mean-peer"] | None = None,
     colluders: int | None = None,
-    cancel: float | None = None,
-    keys: Graph | None = None,
-    peers: int | None = None,
     observers: Text | Sequence[Text] | None = None,
-    sigma: float | None = None,
     seed: Text | None = None,
     progress: bool | Listener | None = None,
 ) -> Result:
@@ -259,7 +290,37 @@ def learning(
 
     ``sottovoce account learning``, with its options:
 
-        method: Gossip after every step of all; the same to exact consensus (butterfly); a token that walks; or one of the baselines: everything public (local), a trusted server (central). Without it: butterfly, and gossip for `account`
+        seeds: Runs with this and the following seeds over which the accuracy, or the error, is measured: one alone may be lucky (default: 10)
+        final_model: What every peer ends with: its last model, or the weighted mean of all its models, which it takes by itself (default: last)
+        peers: Number of peers that the data is dealt out to (default: those of the graph that is given, or else 512)
+        rows: Rows of each peer (default: as many as there are for all)
+        split: How rows are dealt out: evenly in their order, by classes whose shares are drawn for each peer (`dirichlet:0.5`), or from apart to alike (`similarity:0` to `similarity:1`). The latter two look at all labels: they are for Houses and its look-alike, and every guarantee says so (default: even)
+        data: Folder with the Houses data (`cal_housing.data`), or a file to learn from, gzipped or not: comma-separated values (.csv, .tsv, .data, .txt), or images as MNIST has them (`train-images-idx3-ubyte`, with `train-labels-idx1-ubyte` beside it)
+        peer_column: Column that names who holds a row: rows of the same name belong to one peer, and there are as many peers as names
+        header: Whether the first line of comma-separated values holds the names of the columns; what cannot be told is asked for (default: auto)
+        drop: Column to leave out; once for each
+        category: All values that a column of words can hold; once for each such column. Every value becomes a feature that is 0 or 1. (Those that happen to occur are somebody's.)
+        missing: What stands for a number that is missing (an empty field, `?`, NA, NaN or null): nothing (`refuse`), `zero`, or a number given here, before scaling (default: refuse)
+        label: Name or number of the label's column in such a file
+        range: Public bounds of a feature in such a file, by its name or number; once for each. What lies outside is moved to the nearer end. (Not from the file itself: a mean or a maximum of its rows would show them to everyone.)
+        bounds: File of such bounds: JSON (`{"age": [0, 120]}`), or lines `column,low,high`
+        norm: Instead of ranges: rows are divided by this length, and shortened to it where they are longer
+        positive: The label that counts as +1; all others are -1. (Of 0 and 1, or -1 and 1, 1 does.)
+        label_threshold: The number from which labels count as +1 (a public one: not their mean or median)
+        label_bounds: Public bounds of a label that is a number: it is scaled to -1..1, so that steps and clipping fit it whatever its unit; what lies outside is moved to the nearer end. Errors are told in the label's own units. (Not from the file itself.)
+        classes: All labels there can be, in order, or the number of classes 0, 1, ...
+        objective: What is learned: a class of two (logistic), a number (squared), or one of several classes (softmax). Default: by how many classes are named
+        ridge: Weight of the squared length of the model in the loss (default: 0)
+        clip: Largest norm of a gradient (default: 0.4)
+        clipped: What is clipped (default: example)
+        batch: Rows of each gradient, drawn anew (default: all of a peer's rows)
+        graph: Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input
+        format: Format of the graph file, where its ending does not tell
+        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one)
+        lazy: Share of its own value that every peer keeps in a step, from 0 to below 1 (default: 0)
+        fresh_graphs: Gossip on a fresh random graph after every gradient step: two peers are neighbours with probability C ln(n)/n. Graphs are drawn from the public seed, each until it is connected
+        schedule: Gossip on the graphs of this file, in turn: another one after every gradient step. (`graph schedule --kind fresh` writes one.)
+        method: Gossip after every step of all; the same to exact consensus (butterfly); a token that walks; or one of the baselines: everything public (local), a trusted server (central). Without it: gossip where a graph is given, else butterfly
         iterations: Contributions of each peer (default: 10)
         steps: Gossip steps after each contribution (default: as the paper has it)
         heterogeneity: How far the gradients of peers are from each other: their mean squared norm at the optimum, in squared sensitivities. It must be public. Gossip then has the paper's steps for gradients that differ (default: those for gradients alike)
@@ -267,22 +328,23 @@ def learning(
         relay_noise: Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0)
         tokens: Tokens that walk in parallel (default: 1)
         burn_in: Steps in which a token is only passed on, at first (default: 0)
-        graph: Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input
-        format: Format of the graph file, where its ending does not tell
-        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one)
-        lazy: Share of its own value that every peer keeps in a step, from 0 to below 1 (default: 0)
-        fresh_graphs: Gossip on a fresh random graph after every gradient step: two peers are neighbours with probability C ln(n)/n. Graphs are drawn from the public seed, each until it is connected
-        schedule: Gossip on the graphs of this file, in turn: another one after every gradient step. (`graph schedule --kind fresh` writes one.)
+        delay: Median delay of a message, in milliseconds (default: 40)
+        jitter: How much delays vary: standard deviation of their logarithm; 0 for none (default: 0.5)
+        drop_messages: Probability that a message is dropped (default: 0)
+        timeout: How long who passes a token on waits for an answer before it is sent again, in milliseconds (default: 30000)
+        crashes: Peers that stop for good, and when, in milliseconds: PEER@MS, separated by commas
+        slow: Peers whose messages take so many times longer: PEER@FACTOR, separated by commas
+        step_size: Step size (default: 4 for steps of all, 0.05 for a token's)
+        markov_step: The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge)
+        sigma: Noise on a gradient, in units of its sensitivity; 0 for a run that protects nobody (default: what the target asks for)
+        cancel: Noise that cancels: each two peers who share a secret add and subtract a Gaussian of so many sigmas, in every step
+        keys: Who shares a secret with whom: graph, complete, regular:K (K partners each, drawn), or a file with a graph of the same peers (default: complete)
         epsilon: Epsilon that a user's data may lose in the whole run (default, without --sigma: 4)
         delta: Probability with which it may fail (default: 1e-5)
         order: Read epsilon as a Rényi loss of this order
         against: To whom (default: worst-peer)
         colluders: So many peers, whoever they are, may tell someone who sees every message all they know (with noise that cancels; default: 1)
-        cancel: Noise that cancels: each two peers who share a secret add and subtract a Gaussian of so many sigmas, in every step
-        keys: Who shares a secret with whom: graph, complete, regular:K (K partners each, drawn), or a file with a graph of the same peers (default: complete)
-        peers: Number of peers, where no graph is given
-        observers: Peers who pool what they hear
-        sigma: Noise on a gradient, in units of its sensitivity (default: what --epsilon asks for, or else 1)
+        observers: Peers who pool what they hear, by name, separated by commas (default: the peer that learns most, and where peers may learn as much as someone who sees every message, that one)
         seed: Seed of everything random: a number, with which the same run gives the same bits, or `random` (the system's entropy; the number drawn is printed) (default: 0)
         progress: ``True`` for a bar, or what is called with ``(what, done, total)``
     """

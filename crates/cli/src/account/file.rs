@@ -5,15 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use sottovoce::experiment::{Experiment, folder_of};
 
-use sottovoce::learning::account::account_of;
-use sottovoce::learning::losses::Question;
-use sottovoce::learning::{Job, Noise};
-use sottovoce::names::Names;
-
 use super::averaging::{self, Towards};
 use super::{rumor, unused};
 use crate::Global;
-use crate::graph::source::said;
 
 /// Arguments of `account FILE.toml`.
 #[derive(Debug, Args)]
@@ -36,7 +30,9 @@ impl File {
         let seed = global.seed_of(&experiment);
         if !matches!(experiment, Experiment::Averaging(_)) {
             self.towards.unused()?;
-            unused("observers", self.observers.first(), "it names those of an averaging")?;
+        }
+        if !matches!(experiment, Experiment::Averaging(_) | Experiment::Learning(_)) {
+            unused("observers", self.observers.first(), "it names those of an averaging, or of learning")?;
         }
         match &experiment {
             Experiment::Averaging(averaging) => {
@@ -47,23 +43,7 @@ impl File {
                 averaging::account(&averaging, &self.towards, &folder_of(&self.file), seed, global)
             }
             Experiment::Learning(learning) => {
-                let ready = learning.ready(&folder_of(&self.file), seed)?;
-                said(ready.graph_sha256.as_ref(), &ready.notes);
-                // What could not be run is not accounted for.
-                let job = learning.job(&ready, seed);
-                let mut run = job.start()?;
-                // All iterations are accounted for, also where a target would end the run.
-                if let Noise::Given(sigma, Some(_)) = job.noise {
-                    run = Job { noise: Noise::Given(sigma, None), ..job }.start()?;
-                }
-                let settings = run.session().settings();
-                let question = Question::of(&ready.task, &ready.mixings, settings);
-                // Towards the peer that learns most; where all are promised the same, the first.
-                let observer = question.revealed()?.pairs.observer;
-                let of_graph = || ready.mixings.first().map(|mixing| Names::of_graph(mixing.graph()));
-                let names = Names::new(ready.task.names()).or(|| of_graph().unwrap_or_default());
-                let noise = (settings.sigma, learning.target.delta);
-                global.print(&account_of(&question, &[observer], noise, names, Some(&ready.task))?)
+                super::learning::account(learning, &self.observers, &folder_of(&self.file), seed, global)
             }
             Experiment::Personalized(asked) => {
                 super::personalized::account(asked, &folder_of(&self.file), seed, global)

@@ -11,7 +11,6 @@ pub(crate) mod rumor_graph;
 mod transcript;
 pub(crate) mod walk;
 
-use anyhow::anyhow;
 use clap::{Args, Subcommand};
 
 pub(crate) use transcript::{AGENTS, listeners, unused};
@@ -52,16 +51,6 @@ enum What {
     Transcript(transcript::Transcript),
     /// A token that walks: what a path of it reveals, and the printed sums over all paths.
     Walk(Box<walk::WalkArgs>),
-}
-
-/// An error about a loss beyond all bounds, as one about the noise that is to blame.
-fn of_noise(sigma: f64) -> impl Fn(sottovoce::Error) -> anyhow::Error {
-    move |error| match error.at_fault() {
-        Some(fault) if fault.field == "mu" || fault.field == "rho" => {
-            anyhow!("`sigma` is {sigma:e}: it hides nothing to speak of; give more noise")
-        }
-        _ => error.into(),
-    }
 }
 
 impl Account {

@@ -39,7 +39,7 @@ pub(super) fn account(
     global: &Global,
 ) -> anyhow::Result<()> {
     let _waiting = global.waiting("accounting");
-    let revealed = personal::account(experiment, folder, seed)?;
+    let ready = experiment.ready(folder, seed)?;
     input::of_graph(experiment.task.graph_sha256(folder)?.as_ref());
-    global.print(&revealed)
+    global.print(&personal::account(experiment, &ready)?)
 }

@@ -12,6 +12,7 @@ use sottovoce_views::rumor::{Account, Better, Method, Rumor, Spread};
 use super::rumor_graph::{self, down};
 use crate::Global;
 use crate::graph::real;
+use crate::graph::source::said;
 use sottovoce::experiment;
 use sottovoce::terms::Stated;
 
@@ -60,13 +61,23 @@ pub(super) fn account(
     question: (f64, u32),
     global: &Global,
 ) -> anyhow::Result<()> {
+    // Of tellings one at a time and in rounds more is known than of other runs.
+    let analysed: &[&str] = match asked.graph {
+        Some(_) => &["graph", "format", "curious-peers", "drop"],
+        None => &[],
+    };
+    let remedy = "such a run is accounted for at epsilon 0, for one rumour and all sources; leave it out, or --epsilon, --rumors and --pair";
+    if let Err(fault) = asked.refuse(analysed, remedy) {
+        if question != (0.0, 1) || !pair.is_empty() {
+            return Err(fault.into());
+        }
+        let _waiting = global.waiting("accounting");
+        let place = asked.place(folder)?;
+        place.iter().for_each(|place| said(place.sha256.as_ref(), &place.notes));
+        return global.print(&sottovoce::rumor::account(asked, place, global.seed)?);
+    }
     if asked.graph.is_some() {
         return rumor_graph::print(asked, folder, pair, question, global);
-    }
-    if let Some(drop) = asked.drop {
-        bail!(
-            "`drop` is {drop}: losses are accounted for on a graph, or of a run (`run rumor`); leave it out"
-        );
     }
     if !pair.is_empty() {
         bail!(

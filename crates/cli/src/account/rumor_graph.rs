@@ -66,10 +66,6 @@ pub(super) fn print(
     (epsilon, rumors): (f64, u32),
     global: &Global,
 ) -> anyhow::Result<()> {
-    asked.refuse(
-        &["graph", "format", "curious-peers", "drop"],
-        "tellings one at a time and in rounds are both accounted for; leave it out, or run it",
-    )?;
     let muting = asked.muting.ok_or_else(|| anyhow!("`muting` is missing: give a number from 0 to 1"))?;
     if !(1..=MOST_RUMORS).contains(&rumors) {
         bail!("`rumors` is {rumors}: give a number from 1 to {MOST_RUMORS}");

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit, limits, round_up};
@@ -18,7 +18,6 @@ use sottovoce::learning::calibrate::Currency;
 use sottovoce::names::Names;
 use sottovoce::terms::Stated;
 
-use super::of_noise;
 use crate::graph::source::said;
 use crate::graph::{count, real};
 use crate::{Global, input};
@@ -233,7 +232,12 @@ impl WalkArgs {
         let to_come = |loss: f64| Ok(Loss::rdp(vec![(order, loss)])?);
         let (exact, convex) = (path(Currency::Gaussian), path(Currency::Concentrated));
         let promise = |adversary: Adversary, paid: Paid, loss: f64, standing: &Standing| {
-            let loss = paid(loss).map_err(of_noise(sigma))?;
+            let loss = paid(loss).map_err(|error| match error.at_fault() {
+                Some(fault) if fault.field == "mu" || fault.field == "rho" => {
+                    anyhow!("`sigma` is {sigma:e}: it hides nothing to speak of; give more noise")
+                }
+                _ => error.into(),
+            })?;
             let (unit, adjacency, not_covered) = (walk.unit, walk.adjacency, walk.not_covered.clone());
             anyhow::Ok(Guarantee {
                 adversary,

@@ -14,7 +14,6 @@ use sottovoce::experiment::{
 use crate::Global;
 use crate::graph::count;
 use crate::graph::source::said;
-use crate::output::note;
 use sottovoce::learning::plan::Problem;
 
 const EXAMPLES: &str = "Examples:
@@ -94,11 +93,10 @@ pub(super) fn plan(
         bail!("`{field}` is {value}: a plan is for networks without faults; leave it out");
     }
     let promise = asked.target.promise()?;
-    let (task, notes) = asked.task.read(Path::new(""))?;
-    notes.iter().for_each(|text| note(text));
     // Every run has as many of the graphs as it has steps.
     let most = iterations.iter().copied().max().unwrap_or(1); // whole numbers
-    let (task, graphs) = asked.graph.of_task(Path::new(""), task, most, seed, false)?;
+    let (folder, read) = (Path::new(""), |of_graph| asked.task.read(Path::new(""), of_graph));
+    let (task, graphs) = asked.graph.with_task(folder, read, most, seed, false)?;
     said(graphs.sha256.as_ref(), &graphs.notes);
     let place = (graphs.mixings.first().map(|mixing| mixing.graph()), task.peers());
     let secrets = asked.noise.pairing(asked.target.colluders).secrets(Path::new(""), place, seed)?;

@@ -147,7 +147,7 @@ fn lost_tokens_are_accounted_for_before_the_run() {
     let lossy = "[network]\ndrop = 0.6\ntimeout = 1000.0\n";
     let learning = "experiment = 'learning'\n[task]\npeers = 12\nrows = 10\n[protocol]\nmethod = 'walk'\niterations = 4\n[noise]\nsigma = 4.0\n";
     let averaging = "experiment = 'averaging'\n[graph]\npeers = 12\n[protocol]\nmethod = 'walk'\nsteps = 40\n[noise]\nsigma = 4.0\n";
-    for (name, text, losses) in [("l", learning, "/ours/losses"), ("a", averaging, "/losses")] {
+    for (name, text, losses) in [("l", learning, "/leakage"), ("a", averaging, "/losses")] {
         let perfect = write(&folder, &format!("{name}.toml"), text);
         let lossy = write(&folder, &format!("{name}-lossy.toml"), &format!("{text}{lossy}"));
         let mut sums = [0.0, 0.0];

@@ -211,11 +211,11 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
         ),
         (
             "account learning --method butterfly --peers 4000000000 --iterations 2 --observers 0",
-            ["`peers` is 4000000000", "at most"],
+            ["`peers` is 4000000000", "take fewer"],
         ),
         (
-            "account learning --graph GRAPH --peers 4 --iterations 2 --observers 0",
-            ["--peers", "cannot be used"],
+            "account learning --graph GRAPH --peers 5 --iterations 2 --observers 0",
+            ["`graph` has 4 peers", "leave out --peers"],
         ),
         ("account learning --graph missing.txt --iterations 2 --observers 0 --delta 1", ["`delta` is 1", ""]),
         ("account mechanism --gaussian --noise-multiplier 1 --buckets 3", ["`buckets` is 3", "leave"]),
@@ -255,7 +255,7 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
         ),
         ("run learning --peers 8 --sigma 1 --order 2", ["`order` is given", "give epsilon"]),
         (
-            "account learning --method butterfly --peers 8 --observers 0 --order 2",
+            "account learning --method butterfly --peers 8 --observers 0 --sigma 1 --order 2",
             ["`order` is given", "give epsilon"],
         ),
         ("plan rumor --peers 50 --curious 5 --muting 0.2", ["`muting` is 0.2", "leave it out"]),

@@ -298,7 +298,7 @@ fn a_learning_is_planned_from_its_file() {
     let Experiment::Learning(best) = Experiment::read(&folder.path().join("best.toml")).unwrap() else {
         panic!("a plan for learning writes learning")
     };
-    assert_eq!((best.seeds, best.task.nodes, best.target.epsilon), (Some(1), 8, Some(3.0)));
+    assert_eq!((best.seeds, best.task.nodes, best.target.epsilon), (Some(1), Some(8), Some(3.0)));
     let account = json(folder.path(), "account best.toml");
     assert_eq!(account["sigma"], chosen["sigma"]);
     assert_eq!(json(folder.path(), "run best.toml --no-report")["sigma"], chosen["sigma"]);

@@ -21,18 +21,18 @@ fn fresh_graphs_are_accounted_for_as_they_run() {
     // Towards a wire-tapper it is proven; towards a peer if gradients do not react.
     assert_eq!(run["guarantees"].as_array().unwrap().len(), 1);
     assert_eq!(run["guarantees"][0]["standing"], "proven");
-    assert!(account["ours"]["standing"]["conditional"].to_string().contains("reacts"), "{account}");
-    assert_eq!(account["wire_tapper"]["standing"], "proven");
-    let losses = account["ours"]["losses"].as_array().unwrap();
+    assert!(account["standing"]["conditional"].to_string().contains("reacts"), "{account}");
+    assert_eq!(account["guarantees"][0]["standing"], "proven");
+    let losses = account["leakage"].as_array().unwrap();
     assert!(losses.iter().all(|loss| loss.as_f64().unwrap() <= 3.0 + 1e-9) && losses[2] == 0.0);
     // A fresh graph hides more than one that stays: whoever is a neighbour now will hardly be next time.
     let (plain, sparse) = ("--peers 64 --iterations 4 --steps 1 --observers 0", "--fresh-graphs 1");
     let varying = json(&format!("account learning {plain} {sparse}"));
-    assert!(number(&varying, "/ours/losses/5") < 4.0, "{varying}");
+    assert!(number(&varying, "/leakage/5") < 4.0, "{varying}");
     // Other seeds, other graphs; the same seed, the same.
     let line = format!("account learning {plain} {sparse}");
     assert_eq!(json(&line), varying);
-    assert_ne!(json(&format!("{line} --seed 1"))["ours"]["losses"], varying["ours"]["losses"]);
+    assert_ne!(json(&format!("{line} --seed 1"))["leakage"], varying["leakage"]);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn graphs_of_a_file_come_in_turn() {
     );
     let three = json(&format!("{line} --iterations 3"));
     let two = json(&format!("{line} --iterations 2"));
-    let (of_three, of_two) = (number(&three, "/ours/losses/7"), number(&two, "/ours/losses/7"));
+    let (of_three, of_two) = (number(&three, "/leakage/7"), number(&two, "/leakage/7"));
     assert!(of_two > 0.0 && of_three > of_two && of_three <= 3.0, "{of_two} {of_three}");
     let run = json(&format!("{RUN} --schedule {schedule} --steps 4 --epsilon 2 --no-report"));
     assert!(number(&run, "/guarantees/0/epsilon") <= 2.0 + 1e-6, "{run}");
@@ -203,14 +203,10 @@ fn what_cannot_be_is_refused() {
     refused(&format!("{run} --schedule {few}"), &["`schedule` has 3 peers", "--peers 3"]);
     refused(&format!("{run} --fresh-graphs 1 --schedule {few}"), &["--fresh-graphs", "--schedule"]);
     refused(&format!("{run} --lazy 0.2 --schedule {few}"), &["--lazy", "--schedule"]);
-    refused("account learning --fresh-graphs 1 --observers 0", &["`peers` is missing"]);
     // The second graph leaves a peer alone: nothing is averaged there in any number of rounds.
     let three = format!("account learning --schedule {few} --observers 0 --iterations 2");
     refused(&three, &["never mixes", "--steps"]);
-    assert_eq!(
-        number(&json(&format!("{three} --steps 2 --lazy 0").replace(" --lazy 0", "")), "/rounds"),
-        2.0
-    );
+    refused(&format!("{three} --steps 2"), &["not connected"]);
     for method in ["walk", "butterfly", "local", "central"] {
         for (name, value) in [("fresh-graphs", "1"), ("schedule", few.as_str())] {
             let line = run.replace("--method gossip", &format!("--method {method}"));

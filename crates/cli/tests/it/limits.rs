@@ -54,13 +54,13 @@ fn endless_work_is_refused_before_it_begins() {
     }
 }
 
-/// What composes in closed form has no such limit, and what must end early is found by halving.
+/// What composes in closed form is no work, and what must end early is found by halving.
 #[test]
 fn many_iterations_that_compose_are_no_work() {
     let line =
-        "account learning --method local --peers 4 --iterations 1000000000 --observers 0 --sigma 100000";
+        "account learning --method local --peers 4 --rows 1 --iterations 1000000 --observers 0 --sigma 4000";
     let found = json(line);
-    assert_eq!(found["ours"]["iterations"], 1_000_000_000);
+    assert_eq!(found["iterations"], 1_000_000);
     assert!(number(&found, "/guarantees/0/epsilon") < 1.5, "{found}");
     let line = "run learning --method butterfly --peers 8 --rows 5 --iterations 20000 --sigma 20 --epsilon 2 --seeds 1 --no-report";
     let steps = json(line)["steps"][0].as_u64().unwrap();
@@ -125,8 +125,10 @@ fn no_peer_is_said_to_learn_more_than_a_wire_tapper() {
         for sigma in ["0.7", "2", "9"] {
             let line = format!("account learning --graph {graph} {options} --observers 0 --sigma {sigma}");
             let found = json(&line);
-            let [peer, all] = [0, 1].map(|at| number(&found, &format!("/guarantees/{at}/epsilon")));
-            assert!(peer <= all, "{line}: {peer} above {all}");
+            let all = number(&found, "/guarantees/0/epsilon");
+            for peer in &found["guarantees"].as_array().unwrap()[1..] {
+                assert!(number(peer, "/epsilon") <= all, "{line}: {peer} above {all}");
+            }
         }
     }
 }

@@ -1,38 +1,59 @@
-//! What a run of any method would reveal to some of its peers, without running it: no task, no data.
+//! What a learning run reveals, planned or past: one document, whether flags, a file or a transcript ask. Of a plan the transcript is the one that its run will leave.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
-use sottovoce_privacy::{Adversary, limits, round_up};
-use sottovoce_views::descent::DescentLoss;
-use sottovoce_views::door;
+use sottovoce_privacy::{Adversary, Standing, round_up};
+use sottovoce_topology::mixing::Mixing;
 
-use super::losses::{Past, Question};
-use super::{Secrets, Task};
+use super::{Run, Transcript};
 use crate::names::Names;
-use crate::terms::Stated;
+use crate::terms::{Stated, before_a_run};
 use crate::{Result, require};
 
-/// Everything found.
+/// What a learning run reveals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Accounted {
-    /// What losses are counted in.
-    pub unit: &'static str,
-    /// What the peers are called.
-    #[serde(skip_serializing_if = "Names::are_numbers")]
-    pub names: Names,
+pub struct Revealed {
+    /// In a sentence.
+    pub headline: String,
     /// The method's name.
     pub method: &'static str,
-    /// Rounds of averaging after each gradient step.
+    /// Number of peers.
+    pub peers: usize,
+    /// Their names, where they have some.
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    pub names: Names,
+    /// Contributions of each peer that were agreed on.
+    pub iterations: usize,
+    /// Rounds of averaging after each of them.
     pub rounds: usize,
+    /// Steps of the whole run.
+    pub steps: usize,
+    /// After how many of them it is paused, if it is. All are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_after: Option<usize>,
+    /// Releases of the peer that releases most.
+    pub releases: usize,
     /// Noise on a gradient, in units of its sensitivity.
     pub sigma: f64,
-    /// What may be relied on.
-    pub ours: DescentLoss,
-    /// To someone who sees every message.
-    pub wire_tapper: DescentLoss,
+    /// How far one user moves a gradient.
+    pub sensitivity: f64,
+    /// Squared Gaussian loss of that peer's releases; none without noise.
+    pub spent: Option<f64>,
+    /// What the losses are computed from: `paths` that tokens take, `positions` of every averaging, or `releases` alone.
+    pub source: &'static str,
+    /// Towards whom the leakage is.
+    pub adversary: String,
+    /// The observers who pool what they hear; none where the adversary hears everybody.
+    pub observers: Vec<usize>,
+    /// What each peer reveals to that adversary, in units of one local release, of which there are as many as iterations; 0 of the observers.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Option<f64>>"))]
+    pub leakage: Vec<f64>,
+    /// By what right the leakage is stated.
+    pub standing: Standing,
+    /// Mean of the leakage over all peers. A guarantee for nobody.
+    pub mean: f64,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
     /// The same as numbers.
@@ -41,149 +62,138 @@ pub struct Accounted {
     pub not_covered: Vec<String>,
 }
 
-/// What observers who pool all they hear learn from a run, and what the peer that loses most is promised.
-///
-/// ```
-/// use sottovoce_engine::learning::Method;
-/// use sottovoce_engine::learning::account::account;
-/// use sottovoce_engine::learning::losses::Question;
-/// let method = Method::Butterfly;
-/// let run = Question { method, mixings: &[], peers: 16, iterations: 3, nonexpansive: true, sample: 1, seed: 0, network: None, secrets: None };
-/// let found = account(&run, &[0], 4.0, 1e-5)?;
-/// assert!(found.ours.mean() < found.wire_tapper.mean());
-/// # Ok::<(), sottovoce_engine::Error>(())
-/// ```
-pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> Result<Accounted> {
-    let names = run.mixings.first().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
-    account_of(run, observers, (sigma, delta), names, None)
+impl Run<'_> {
+    /// What it will reveal, before it begins, to these observers, who pool what they hear; without any, to the peer that learns most.
+    pub fn account(&self, observers: &[usize], delta: f64) -> Result<Revealed> {
+        let mut planned = self.planned()?;
+        before_a_run(&mut planned.not_covered);
+        reveal(&planned, self.mixings(), observers, delta, self.called())
+    }
 }
 
-/// The same, of peers with names of their own, and of a task whose assumptions every guarantee rests on.
-pub fn account_of(
-    run: &Question,
+/// What a run reveals to these observers, who pool what they hear; without any, to the peer that learns most.
+pub fn reveal(
+    run: &Transcript,
+    mixings: &[Mixing],
     observers: &[usize],
-    (sigma, delta): (f64, f64),
+    delta: f64,
     names: Names,
-    task: Option<&Task>,
-) -> Result<Accounted> {
-    require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
-    let way = run.method.way();
-    let overheard = run.overheard(&Past::PLANNED)?;
-    let towards = match observers {
-        [one] => Adversary::Peer(*one),
-        _ => Adversary::Coalition(observers.to_vec()),
-    };
-    let mut ours = door::account(&overheard, &towards)?;
-    let tapper = run.secrets.map_or(Adversary::WireTapper, Secrets::adversary);
-    let mut wire_tapper = door::account(&overheard, &tapper)?;
-    // With a server, whoever hears the messages hears what has no noise: only those who see the result are spoken of, and all peers lose to them.
-    let everything = way.sees_all();
-    if everything != Adversary::WireTapper {
-        wire_tapper.leakage.adversary = everything.clone();
-        ours.leakage = wire_tapper.leakage.clone();
+) -> Result<Revealed> {
+    require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
+    let learnt = run.learnt(mixings, observers)?;
+    let all = run.guarantees(mixings, delta)?;
+    let stated = |about: &str, one| Ok(Stated::new(about, one, delta)?.named(&names));
+    let mut guarantees: Vec<Stated> =
+        all.iter().map(|one| stated("any peer's data", one)).collect::<Result<_>>()?;
+    let mut statements =
+        all.iter().map(|one| names.state(one, delta)).collect::<sottovoce_privacy::Result<Vec<_>>>()?;
+    if !observers.is_empty() && !all.is_empty() {
+        let (peer, found) = run.towards(&learnt, delta)?;
+        let about = format!("peer {}, the worst off", names.of(peer));
+        statements.push(format!("{about}: {}", names.state(&found, delta)?));
+        guarantees.push(stated(&about, &found)?);
     }
-    let worst = ours.leakage.worst().0;
-    // Someone who sees every message may learn most of another peer.
-    let exposed = wire_tapper.leakage.worst().0;
-    let (mut statements, mut guarantees, mut not_covered) = (Vec::new(), Vec::new(), Vec::new());
-    let further = limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]);
-    let all = if everything == Adversary::WireTapper {
-        vec![(&ours, worst), (&wire_tapper, exposed)]
-    } else {
-        vec![(&wire_tapper, exposed)]
-    };
-    for (account, worst) in all {
-        let most = wire_tapper.guarantee(worst, 1.0, sigma)?;
-        let mut guarantee = account.guarantee(worst, 1.0, sigma)?;
-        // No peer hears more than someone who sees every message; but many may know more secrets.
-        if run.secrets.is_none() {
-            guarantee = guarantee.within(&most, delta)?;
-        }
-        if everything != Adversary::WireTapper {
-            guarantee.adversary = everything.clone();
-        }
-        if let Some(task) = task {
-            guarantee.standing = guarantee.standing.given(task.assumptions());
-            guarantee.not_covered.extend(task.not_covered());
-        }
-        let who = format!("peer {}", names.of(worst));
-        statements.push(format!("{who}: {}", names.state(&guarantee, delta)?));
-        guarantee.not_covered.extend(further.clone());
-        let mut said = BTreeSet::new();
-        guarantee.not_covered.retain(|limit| said.insert(limit.clone()));
-        guarantees.push(Stated::new(format!("{who}, the worst off"), &guarantee, delta)?.named(&names));
-        not_covered = guarantee.not_covered;
-    }
-    Ok(Accounted {
-        unit: "one local release",
-        names,
+    let way = run.settings.method.way();
+    Ok(Revealed {
+        headline: headline(&guarantees, delta, &names),
         method: way.name(),
+        peers: run.peers,
+        iterations: run.settings.iterations,
         rounds: way.rounds(run.peers),
-        sigma,
-        ours: ours.leakage,
-        wire_tapper: wire_tapper.leakage,
+        steps: run.steps,
+        paused_after: None,
+        releases: run.releases.iter().map(|released| released.count).max().unwrap_or(0), // whole numbers
+        sigma: run.settings.sigma,
+        sensitivity: run.sensitivity,
+        spent: run.spent()?.filter(|spent| spent.is_finite()),
+        source: match (way.hides_from_peers(), way.tokens() > 0) {
+            (true, true) if run.nonexpansive => "paths",
+            (true, false) => "positions",
+            _ => "releases",
+        },
+        adversary: names.adversary(&learnt.adversary),
+        observers: match learnt.adversary {
+            Adversary::Peer(one) => vec![one],
+            Adversary::Coalition(several) => several,
+            _ => Vec::new(),
+        },
+        mean: learnt.leakage.mean(),
+        leakage: learnt.leakage.losses,
+        standing: learnt.leakage.standing.given(&run.assumptions),
         statements,
         guarantees,
-        not_covered,
+        not_covered: run.not_covered.clone(),
+        names,
     })
 }
 
-impl Accounted {
-    /// What came of it, in a sentence.
-    pub fn headline(&self) -> String {
-        let shown = |place: usize| self.guarantees.get(place).map_or_else(|| "-".to_owned(), Stated::shown);
-        let delta = self.guarantees.first().map_or(0.0, |stated| stated.delta);
-        if self.guarantees.len() == 1 {
-            let who = self.names.adversary(&self.ours.adversary);
-            return format!("No peer loses more than epsilon {} at delta {delta:e} to {who}", shown(0));
-        }
-        format!(
-            "No peer loses more than epsilon {} at delta {delta:e} to {}; to {} it is {}",
-            shown(0),
-            self.names.adversary(&self.ours.adversary),
-            match &self.wire_tapper.adversary {
-                Adversary::WireTapper => "someone who sees every message".to_owned(),
-                other => self.names.adversary(other),
-            },
-            shown(1)
-        )
-    }
-
-    /// Losses of all peers.
-    fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "  {:<24} leakage", "peer")?;
-        for (peer, loss) in self.ours.losses.iter().enumerate() {
-            writeln!(f, "  {} {}", self.names.cell(peer, 24), round_up(*loss))?;
-        }
-        writeln!(f)
-    }
-
-    fn averaged(&self) -> String {
-        match self.rounds {
-            0 => format!(" of a {}", self.method),
-            rounds => format!(" with {rounds} rounds of averaging after each"),
-        }
+fn headline(guarantees: &[Stated], delta: f64, names: &Names) -> String {
+    match guarantees {
+        [] => "Nobody is protected, as there is no noise".to_owned(),
+        [all] => format!("Epsilon {} at delta {delta:e} towards a {}", all.shown(), all.who()),
+        [all, .., less] => format!(
+            "Epsilon {} at delta {delta:e} towards a {}; towards {}, {}",
+            all.shown(),
+            all.who(),
+            names.peers(&less.observers),
+            less.shown()
+        ),
     }
 }
 
-impl fmt::Display for Accounted {
+impl Revealed {
+    /// Of a run that was paused after so many steps.
+    pub fn paused(self, after: Option<usize>) -> Self {
+        let Some(steps) = after else { return self };
+        let headline = format!(
+            "The run is paused after {steps} of {} steps, and all of them are counted. {}",
+            self.steps, self.headline
+        );
+        Self { headline, paused_after: after, ..self }
+    }
+
+    /// What each peer reveals.
+    fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n  {:<24} leakage", "peer")?;
+        let one =
+            |(peer, loss): (usize, &f64)| writeln!(f, "  {} {}", self.names.cell(peer, 24), round_up(*loss));
+        self.leakage.iter().enumerate().try_for_each(one)
+    }
+}
+
+impl fmt::Display for Revealed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n", self.headline())?;
+        writeln!(f, "{}\n", self.headline)?;
         writeln!(
             f,
-            "Losses in units of {}, over {} gradient steps{}, to {}\n",
-            self.unit,
-            self.ours.iterations,
-            self.averaged(),
-            self.names.adversary(&self.ours.adversary)
+            "  {} peers, {}; {} steps, {} releases of a peer at most; sigma {}, sensitivity {}; losses {}",
+            self.peers,
+            self.method,
+            self.steps,
+            self.releases,
+            round_up(self.sigma),
+            self.sensitivity,
+            match self.source {
+                "paths" => "along the paths that tokens take",
+                "positions" => "in the positions of every averaging",
+                _ => "of the releases alone",
+            }
+        )?;
+        let largest =
+            self.leakage.iter().copied().fold(0.0, |most, loss| if loss <= most { most } else { loss });
+        writeln!(
+            f,
+            "  leakage to {}, in local releases: mean {}, largest {} of {}; {}",
+            self.adversary,
+            round_up(self.mean),
+            round_up(largest),
+            self.iterations,
+            self.standing
         )?;
         if f.alternate() {
             self.list(f)?;
         }
-        let Self { ours, .. } = self;
-        let (mean, largest) = (round_up(ours.mean()), round_up(ours.worst().1));
-        writeln!(f, "  mean {mean:<12} largest {largest}\n  {}", ours.standing)?;
-        writeln!(f, "\nWhat is promised of the peer that loses most")?;
+        writeln!(f, "\nWhat is promised")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         crate::terms::not_covered(f, &self.not_covered)
     }

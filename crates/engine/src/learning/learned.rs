@@ -181,9 +181,7 @@ impl Learned {
         let settings = session.settings();
         let model = session.model();
         let promised = run.guarantees(delta)?;
-        let of_graph =
-            || run.mixings().first().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
-        let names = Names::new(task.names()).or(of_graph);
+        let names = run.called();
         let statements = promised.iter().map(|one| names.state(one, delta)).collect::<Result<_, _>>()?;
         let stated = promised.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?.named(&names)));
         let without_noise = silent.session().measures();

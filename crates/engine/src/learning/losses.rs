@@ -3,12 +3,12 @@
 //! A unit loss `m` becomes `mu² = m / sigma²` where views are exactly Gaussian, and a Rényi loss of `order m / (2 sigma²)` in any case, with
 //! `sigma` in sensitivities ([`Currency`]).
 //!
-//! | method | published | ours |
-//! | --- | --- | --- |
-//! | gossip | Theorems 6 and 11 (refuted) | neighbours lose as much as to a wire-tapper (proven); the mean by linear views of all iterations, if gradients do not react |
-//! | butterfly | | consensus after every iteration: losses of iterations add (proven) |
-//! | walk | Theorem 3 by its sum (refuted) | trajectories: of convex losses and small steps (proven); the mean over paths |
-//! | local, central | | one per iteration (proven) |
+//! | method | losses |
+//! | --- | --- |
+//! | gossip | neighbours lose as much as to a wire-tapper (proven); the mean by linear views of all iterations, if gradients do not react |
+//! | butterfly | consensus after every iteration: losses of iterations add (proven) |
+//! | walk | trajectories: of convex losses and small steps (proven); the mean over paths |
+//! | local, central | one per iteration (proven) |
 
 use serde::Serialize;
 use sottovoce_privacy::{Adversary, Standing};
@@ -28,7 +28,7 @@ use crate::{Result, require};
 pub struct Summary {
     /// Mean over all pairs.
     pub mean: f64,
-    /// The worst pair, over everything that may happen: an upper bound, but where the standing is published or refuted.
+    /// The worst pair, over everything that may happen: an upper bound.
     pub worst: f64,
     /// The currency both are paid in.
     pub currency: Currency,
@@ -127,19 +127,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The losses as printed, where a paper prints some.
-    pub fn published(&self) -> Result<Option<Summary>> {
-        let refuted = |(mean, worst)| Summary {
-            mean,
-            worst,
-            currency: Currency::Concentrated,
-            standing: Standing::Refuted,
-            mean_standing: Standing::Refuted,
-        };
-        Ok(self.method.way().published(self)?.map(refuted))
-    }
-
-    /// Our own losses.
+    /// The losses of all pairs, in short.
     pub fn ours(&self) -> Result<Summary> {
         match self.secrets()? {
             Some(secrets) => {

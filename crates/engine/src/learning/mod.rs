@@ -11,7 +11,7 @@
 //!   that vary;
 //! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`weighted`]: a mean along it; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints; [`transcript`]: what
 //!   happened, without values, and what it revealed;
-//! * [`job`]: from what a user asks for to what is reported; [`mod@account`]: what is revealed, without running anything; [`plan`]: which way is best;
+//! * [`job`]: from what a user asks for to what is reported; [`mod@account`]: what is revealed, planned or past; [`plan`]: which way is best;
 //! * [`canary`]: an attack on runs.
 //!
 //! Guarantees speak of replacing one user's data (`docs/theorems/preparing-data.md`): how many rows there are and who holds them is public.

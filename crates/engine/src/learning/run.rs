@@ -9,6 +9,7 @@ use super::calibrate::Currency;
 use super::losses::{Past, Question};
 use super::transcript::{Released, Transcript, limits_of};
 use super::{Against, Measures, Promise, Session, Settings, State, Task};
+use crate::names::Names;
 use crate::origin::graphs_hash;
 use crate::{Error, Result, require};
 
@@ -169,9 +170,10 @@ impl<'a> Run<'a> {
         graphs_hash(self.mixings.iter().map(Mixing::graph))
     }
 
-    /// What the peers are called, where they have names.
-    pub fn names(&self) -> Option<&'a [String]> {
-        self.task.names()
+    /// What the peers are called.
+    pub fn called(&self) -> Names {
+        let of_graph = || self.mixings.first().map(|mixing| Names::of_graph(mixing.graph()));
+        Names::new(self.task.names()).or(|| of_graph().unwrap_or_default())
     }
 
     /// The session.
@@ -287,6 +289,11 @@ impl<'a> Run<'a> {
             releases: released.map(|(peer, count)| Released { peer, release, count }).collect(),
             paths: self.session.paths().unwrap_or_else(|| self.paths.clone()),
         }
+    }
+
+    /// What its transcript will be when it is over: it follows from what was agreed on, whoever's rows they are.
+    pub(super) fn planned(&self) -> Result<Transcript> {
+        self.transcript().again(self.mixings, self.last_step)
     }
 
     /// What was promised, to whom, and by what right: from the transcript.

@@ -17,6 +17,15 @@ use crate::{Error, Result, require};
 /// Contributions of all peers in a run, at most: beyond, it would take hours.
 const MOST_CONTRIBUTIONS: usize = 1_000_000_000;
 
+/// Refuses more contributions than a run can make.
+pub(super) fn check_contributions(peers: usize, iterations: usize) -> Result<()> {
+    let most = MOST_CONTRIBUTIONS / peers.max(1); // whole numbers
+    let remedy = format!(
+        "{peers} peers make at most {MOST_CONTRIBUTIONS} contributions in all; give a number from 1 to {most}"
+    );
+    require((1..=most).contains(&iterations), "iterations", iterations, remedy)
+}
+
 /// Everything a run is a function of, but for the task and the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -97,12 +106,7 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A run at its start.
     pub fn new(task: &'a Task, mixings: &'a [Mixing], settings: Settings, threads: usize) -> Result<Self> {
-        let most = MOST_CONTRIBUTIONS / task.peers().max(1); // whole numbers
-        let remedy = format!(
-            "{} peers make at most {MOST_CONTRIBUTIONS} contributions in all; give a number from 1 to {most}",
-            task.peers()
-        );
-        require((1..=most).contains(&settings.iterations), "iterations", settings.iterations, remedy)?;
+        check_contributions(task.peers(), settings.iterations)?;
         let remedy = "give a positive, finite number";
         require(settings.step > 0.0 && settings.step.is_finite(), "step-size", settings.step, remedy)?;
         let moved = settings.step * task.sensitivity();

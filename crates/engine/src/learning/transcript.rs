@@ -15,11 +15,13 @@ use sottovoce_protocol::walk::TokenPath;
 use sottovoce_protocol::{Peer, Release};
 use sottovoce_simulator::Allowance;
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::door;
+use sottovoce_views::descent::DescentLoss;
+use sottovoce_views::door::{self, Account};
 
 use super::losses::{Past, Question};
+use super::session::check_contributions;
 use super::{Run, Secrets, Settings, Task};
-use crate::{Result, require};
+use crate::{Error, Result, require};
 
 /// Peers and iterations of a run, at most: a file that says more is damaged.
 const MOST: usize = 10_000_000;
@@ -147,6 +149,16 @@ impl Transcript {
     pub fn again(&self, mixings: &[Mixing], last: Option<usize>) -> Result<Self> {
         let remedy = format!("the file is damaged: give at most {MOST}");
         require((1..=MOST).contains(&self.peers), "peers", self.peers, remedy)?;
+        let way = self.settings.method.way();
+        let release = way.release(&self.settings, self.sensitivity);
+        if way.tokens() == 0 && self.settings.budget.is_none() {
+            // Nothing ends it early: everybody contributes in every step.
+            let count = self.settings.iterations;
+            check_contributions(self.peers, count)?;
+            let releases = (0..self.peers).map(|peer| Released { peer, release, count }).collect();
+            let steps = way.steps(self.peers, count);
+            return Ok(Self { steps, releases, paths: Vec::new(), ..self.clone() });
+        }
         // A row of zeros for each peer.
         let table = Table::new(vec![0.0; self.peers], 1, vec![1.0; self.peers])?;
         let model = Model { loss: sottovoce_learning::Loss::Logistic, width: 1, ridge: 0.0 };
@@ -156,7 +168,6 @@ impl Transcript {
         let mut run = Run::new(&task, mixings, settings, last, 1)?;
         run.go(usize::MAX, |_| ())?;
         let Self { steps, releases, paths, .. } = run.transcript();
-        let release = self.settings.method.way().release(&self.settings, self.sensitivity);
         let releases = releases.into_iter().map(|released| Released { release, ..released }).collect();
         Ok(Self { steps, releases, paths, ..self.clone() })
     }
@@ -184,21 +195,25 @@ impl Transcript {
 
     /// What was promised towards someone who sees everything: all releases of the peer that lost most.
     fn everything(&self) -> Result<Guarantee> {
-        let spent = sottovoce_privacy::Loss::Gdp(Gdp::of_square(self.spent()?.unwrap_or(f64::INFINITY))?);
-        Ok(self.guarantee(self.question(&[]).sees_all(), spent, Standing::Proven))
+        let sigma = format!("{:e}", self.settings.sigma);
+        let useless = |_| Error::parameter("sigma", sigma, "it hides nothing to speak of; give more noise");
+        let spent = Gdp::of_square(self.spent()?.unwrap_or(f64::INFINITY)).map_err(useless)?;
+        Ok(self.guarantee(
+            self.question(&[]).sees_all(),
+            sottovoce_privacy::Loss::Gdp(spent),
+            Standing::Proven,
+        ))
     }
 
     /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
     /// peer that learns most. Nothing where there was no noise.
     pub fn guarantees(&self, mixings: &[Mixing], delta: f64) -> Result<Vec<Guarantee>> {
-        let Settings { sigma, method, .. } = self.settings;
+        let sigma = self.settings.sigma;
         if sigma == 0.0 {
             return Ok(Vec::new());
         }
-        let way = method.way();
         let mut guarantees = vec![self.everything()?];
-        // Where noise cancels, every peer is one of those who may help.
-        if way.hides_from_peers() && self.settings.secrets.is_none() {
+        if self.hides_from_peers() {
             let revealed = self.question(mixings).revealed_by(&self.past())?;
             let loss = revealed.currency.loss(revealed.pairs.worst, sigma)?;
             let peer = self.guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing);
@@ -209,11 +224,35 @@ impl Transcript {
         Ok(guarantees)
     }
 
-    /// What the peer that loses most to these observers, who pool what they heard, is promised; and which it is.
-    pub fn towards(&self, mixings: &[Mixing], observers: &[usize], delta: f64) -> Result<(Peer, Guarantee)> {
-        let overheard = self.question(mixings).overheard(&self.past())?;
-        let account = door::account(&overheard, &Adversary::Coalition(observers.to_vec()))?;
-        let (peer, found) = account.worst(1.0, self.settings.sigma)?;
+    /// What these observers learn, who pool what they hear; without any, the peer that learns most, or where peers learn as much as someone who sees
+    /// everything, that one.
+    pub(super) fn learnt(&self, mixings: &[Mixing], observers: &[usize]) -> Result<Account<DescentLoss>> {
+        let question = self.question(mixings);
+        let adversary = match observers {
+            [one] => Adversary::Peer(*one),
+            [] if self.hides_from_peers() => {
+                Adversary::Peer(question.revealed_by(&self.past())?.pairs.observer)
+            }
+            [] => question.sees_all(),
+            several => Adversary::Coalition(several.to_vec()),
+        };
+        let overheard = question.overheard(&self.past())?;
+        // Whoever holds the results of a server sees every release, too.
+        let hears_all = adversary == Adversary::ResultHolder;
+        let asked = if hears_all { &Adversary::WireTapper } else { &adversary };
+        let mut found = door::account(&overheard, asked)?;
+        found.adversary = adversary;
+        Ok(found)
+    }
+
+    /// Whether single peers learn less than someone who sees everything. Where noise cancels, every peer is one of those who may help.
+    fn hides_from_peers(&self) -> bool {
+        self.settings.method.way().hides_from_peers() && self.settings.secrets.is_none()
+    }
+
+    /// What the peer that loses most to them is promised; and which it is.
+    pub(super) fn towards(&self, learnt: &Account<DescentLoss>, delta: f64) -> Result<(Peer, Guarantee)> {
+        let (peer, found) = learnt.worst(1.0, self.settings.sigma)?;
         let found = self.guarantee(found.adversary, found.loss, found.standing);
         // Nobody hears more than someone who sees every message; but many may know more secrets.
         match self.settings.secrets {

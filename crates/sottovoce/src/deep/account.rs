@@ -1,16 +1,15 @@
-//! What a plan would reveal, before anything is run.
+//! What a run reveals, planned or past: one document, whether flags, a file or a transcript ask.
 
 use std::fmt;
 
 use serde::Serialize;
-use sottovoce_privacy::limits;
-use sottovoce_views::door::Released;
+use sottovoce_views::door::{self, Drawn, Released};
 
 use super::{Ready, words};
 use crate::Result;
 use crate::experiment::Deep;
 use crate::names::Names;
-use crate::terms::{Stated, short_up};
+use crate::terms::{Stated, before_a_run, short_up};
 
 /// What an agent loses, or would.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,7 +31,7 @@ pub struct Lost {
     pub renyi_epsilon: Option<f64>,
 }
 
-/// What a plan would reveal.
+/// What a run reveals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revealed {
@@ -41,9 +40,8 @@ pub struct Revealed {
     /// Every agent.
     pub agents: Vec<Lost>,
     /// What agents are called, where they have names.
+    #[serde(skip_serializing_if = "Names::are_numbers")]
     pub names: Names,
-    /// How it is set up, in words.
-    pub setup: Vec<(String, String)>,
     /// What is promised.
     pub guarantees: Vec<Stated>,
     /// The same in words.
@@ -54,53 +52,60 @@ pub struct Revealed {
 
 /// What the experiment would reveal of everybody's images.
 pub fn account(experiment: &Deep, ready: &Ready) -> Result<Revealed> {
-    let (setting, delta) = (&ready.setting, ready.setting.delta);
-    let account = ready.account(&setting.draws)?;
-    let agents = ready.lost(&account.leakage, &setting.draws)?;
+    let setting = &ready.setting;
+    let drawn = setting.drawn(&setting.draws);
+    let mut found =
+        reveal(experiment, &drawn, &setting.holdings.sizes(), ready.names.clone(), setting.delta)?;
+    found.guarantees.iter_mut().for_each(|stated| before_a_run(&mut stated.not_covered));
+    found.notes.splice(0..0, ready.notes.iter().cloned());
+    Ok(found)
+}
+
+/// What agents with so many images reveal of them who draw so often.
+pub(crate) fn reveal(
+    experiment: &Deep,
+    drawn: &Drawn<'_>,
+    rows: &[usize],
+    names: Names,
+    delta: f64,
+) -> Result<Revealed> {
+    let account = door::account(drawn, &drawn.sees_all())?;
     let worst = account.leakage.largest(delta)?.1;
-    let (mut guarantees, statements) = words::promised(&account, worst, delta)?;
-    // Nothing was run yet.
-    let run = [limits::MEASURED, limits::SIMULATION];
-    let planned = |limit: &String| !run.contains(&limit.as_str());
-    guarantees.iter_mut().for_each(|stated| stated.not_covered.retain(planned));
+    let (guarantees, statements) = words::promised(&account, worst, delta)?;
     Ok(Revealed {
         headline: match worst.is_finite() {
             true => format!(
                 "One image loses at most epsilon {} at delta {delta:e} to {}.",
                 short_up(worst),
-                words::watcher(setting)
+                words::watcher(drawn.secrets)
             ),
             false => "Images are not protected: gradients leave without noise.".to_owned(),
         },
-        agents,
-        names: ready.names.clone(),
-        setup: words::setup(experiment, ready),
+        agents: lost(drawn, rows, &account.leakage, delta)?,
+        notes: words::notes(experiment, (rows, drawn.draws), drawn)?,
+        names,
         guarantees,
         statements,
-        notes: words::notes(experiment, ready, &setting.draws),
     })
 }
 
-impl Ready {
-    /// What everybody loses who draws so often.
-    pub(super) fn lost(&self, learnt: &Released, draws: &[usize]) -> Result<Vec<Lost>> {
-        let (setting, delta) = (&self.setting, self.setting.delta);
-        let (epsilons, renyi) = (learnt.epsilons(delta)?, learnt.renyi(delta)?);
-        let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
-        let one = |agent: usize| {
-            let hidden = setting.hidden[agent];
-            Lost {
-                agent,
-                rows: setting.holdings.rows[agent].len(),
-                rate: hidden.map_or(0.0, |hidden| hidden.lots.rate()),
-                noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
-                draws: draws[agent],
-                epsilon: finite(epsilons[agent]),
-                renyi_epsilon: finite(renyi[agent]),
-            }
-        };
-        Ok((0..setting.hidden.len()).map(one).collect())
-    }
+/// What everybody loses who draws so often.
+pub(super) fn lost(drawn: &Drawn<'_>, rows: &[usize], learnt: &Released, delta: f64) -> Result<Vec<Lost>> {
+    let (epsilons, renyi) = (learnt.epsilons(delta)?, learnt.renyi(delta)?);
+    let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
+    let one = |agent: usize| {
+        let hidden = drawn.hidden[agent];
+        Lost {
+            agent,
+            rows: rows[agent],
+            rate: hidden.map_or(0.0, |hidden| hidden.lots.rate()),
+            noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
+            draws: drawn.draws[agent],
+            epsilon: finite(epsilons[agent]),
+            renyi_epsilon: finite(renyi[agent]),
+        }
+    };
+    Ok((0..rows.len()).map(one).collect())
 }
 
 impl fmt::Display for Revealed {
@@ -122,11 +127,11 @@ impl fmt::Display for Revealed {
             writeln!(f, " {draws:>9} {:>9} {:>9}", shown(agent.epsilon), shown(agent.renyi_epsilon))?;
         }
         words::more(f, self.agents.len(), most)?;
-        words::rest(f, &self.setup, &self.notes)?;
+        writeln!(f)?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "  note: {note}"))?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         if let Some(stated) = self.guarantees.first() {
-            writeln!(f, "\n  not covered:")?;
-            stated.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))?;
+            crate::terms::not_covered(f, &stated.not_covered)?;
         }
         Ok(())
     }

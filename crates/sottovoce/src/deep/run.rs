@@ -7,6 +7,7 @@ use sottovoce_engine::deep::{Gradients, Outcome, Point, Run};
 use sottovoce_learning::net::Tally;
 use sottovoce_protocol::{Shared, Value};
 
+use super::account::lost;
 use super::{Lost, Ready, checkpoint, page, words};
 use crate::experiment::{Deep, DeepMethod, Experiment, Keys};
 use crate::names::Names;
@@ -161,6 +162,11 @@ fn concluded(experiment: &Deep, ready: &Ready, run: &Run<'_>) -> Result<Found> {
     let least = accuracies.clone().fold(1.0, |least, one| if one < least { one } else { least });
     let most = accuracies.clone().fold(0.0, |most, one| if one > most { one } else { most });
     let (guarantees, statements) = words::promised(&planned, worst, delta)?;
+    let notes = words::notes(
+        experiment,
+        (&setting.holdings.sizes(), &outcome.draws),
+        &setting.drawn(&setting.draws),
+    )?;
     let pairs: Vec<(usize, usize)> = setting.mixing.graph().edges().collect();
     let mut found = Found {
         headline: String::new(),
@@ -181,7 +187,7 @@ fn concluded(experiment: &Deep, ready: &Ready, run: &Run<'_>) -> Result<Found> {
         setup: words::setup(experiment, ready),
         guarantees,
         statements,
-        notes: words::notes(experiment, ready, &outcome.draws),
+        notes: [ready.notes.clone(), words::of_weights(setting), notes].concat(),
         model: setting.net.to_safetensors(&kept)?,
         pairs,
     };
@@ -201,7 +207,9 @@ fn kept(experiment: &Deep, outcome: &Outcome) -> Shared {
 }
 
 fn agents(ready: &Ready, outcome: &Outcome) -> Result<Vec<Agent>> {
-    let lost = ready.lost(&ready.account(&outcome.draws)?.leakage, &outcome.draws)?;
+    let setting = &ready.setting;
+    let (drawn, rows) = (setting.drawn(&outcome.draws), setting.holdings.sizes());
+    let lost = lost(&drawn, &rows, &ready.account(&outcome.draws)?.leakage, setting.delta)?;
     let one =
         |(lost, told): (Lost, &Tally)| Agent { lost, accuracy: told.accuracy(), loss: told.mean_loss() };
     Ok(lost.into_iter().zip(&outcome.told).map(one).collect())

@@ -6,7 +6,7 @@ use sottovoce_engine::deep::Setting;
 use sottovoce_privacy::allotment::LargeDelta;
 use sottovoce_protocol::consensus::{At, Method};
 use sottovoce_views::cancelling::Secrets;
-use sottovoce_views::door::{Account, Released};
+use sottovoce_views::door::{Account, Drawn, Released};
 
 use super::{Agent, Found, Lost, Ready};
 use crate::experiment::{Deep, DeepMethod, Pictures};
@@ -18,8 +18,8 @@ use crate::{Result, SIMULATED};
 pub(super) const LISTED: usize = 20;
 
 /// From whom images are hidden.
-pub(super) fn watcher(setting: &Setting) -> String {
-    let told = match setting.secrets.as_ref().map(Secrets::colluders) {
+pub(super) fn watcher(secrets: Option<&Secrets>) -> String {
+    let told = match secrets.map(Secrets::colluders) {
         None => String::new(),
         Some(1) => " and is told the secrets of any one agent".to_owned(),
         Some(any) => format!(" and is told the secrets of any {any} agents"),
@@ -128,30 +128,28 @@ pub(super) fn setup(experiment: &Deep, ready: &Ready) -> Vec<(String, String)> {
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// What else there is to know.
-pub(super) fn notes(experiment: &Deep, ready: &Ready, draws: &[usize]) -> Vec<String> {
-    let (setting, mut notes) = (&ready.setting, ready.notes.clone());
-    let most = setting.holdings.sizes().into_iter().max().unwrap_or(0);
+/// What else there is to know of agents with so many images who made so many draws, of those that they may.
+pub(super) fn notes(
+    experiment: &Deep,
+    (rows, made): (&[usize], &[usize]),
+    may: &Drawn<'_>,
+) -> Result<Vec<String>> {
+    let (plan, mut notes) = (experiment.plan()?, Vec::new());
+    let most = rows.iter().copied().max().unwrap_or(0);
     if experiment.noise.noise_multiplier != Some(0.0) {
-        notes.extend(LargeDelta::of(setting.delta, most as u64).map(|warning| warning.to_string()));
+        let warning = LargeDelta::of(experiment.target.delta, most as u64);
+        notes.extend(warning.map(|warning| warning.to_string()));
     }
-    let all = setting.plan.draws();
-    let stopped = draws.iter().zip(&setting.draws).filter(|(made, may)| *may < &all && made >= may).count();
+    let all = plan.draws();
+    let stopped = made.iter().zip(may.draws).filter(|(made, may)| *may < &all && made >= may).count();
     if stopped > 0 {
-        notes.push(match setting.secrets {
+        notes.push(match may.secrets {
             Some(_) => "all agents stop drawing where the first reaches its budget: what one adds alone nobody takes away".to_owned(),
             None => format!("{stopped} agents reach their budget before the end, and go on without gradients"),
         });
     }
-    if experiment.graph.published_weights && !setting.mixing.is_symmetric() {
-        notes
-            .push("weights are not doubly stochastic: agents with more neighbours count for more".to_owned());
-        if setting.secrets.is_some() {
-            notes.push("so the noise of pairs does not cancel in their mean".to_owned());
-        }
-    }
-    if let Some(secrets) = &setting.secrets {
-        match setting.plan.method {
+    if let Some(secrets) = may.secrets {
+        match plan.method {
             Method::Dsgd { at: At::Own } => notes.push(
                 "gradients at an agent's own model feel the noise of her pairs; --at mixed, or dsgt, does not"
                     .to_owned(),
@@ -169,6 +167,19 @@ pub(super) fn notes(experiment: &Deep, ready: &Ready, draws: &[usize]) -> Vec<St
                 "{lost} of {} agents may be cut off from all secrets but those of who may collude: their own noise hides them alone",
                 secrets.losses().len()
             ));
+        }
+    }
+    Ok(notes)
+}
+
+/// What there is to know of the weights by which agents mix.
+pub(super) fn of_weights(setting: &Setting) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !setting.mixing.is_symmetric() {
+        notes
+            .push("weights are not doubly stochastic: agents with more neighbours count for more".to_owned());
+        if setting.secrets.is_some() {
+            notes.push("so the noise of pairs does not cancel in their mean".to_owned());
         }
     }
     notes

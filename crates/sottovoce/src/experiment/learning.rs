@@ -10,13 +10,16 @@ use sottovoce_topology::spectrum::Spectrum;
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
+use super::graph::peer;
 use super::keys::{Keys, Pairing};
-use super::learning_graph::LearningGraph;
+use super::learning_graph::{Graphs, LearningGraph};
 use super::network::TokenNetwork;
 use super::task::TaskSpec;
+use crate::learning::account::Revealed;
 use crate::learning::method::{Entry, Options};
 use crate::learning::network::Faulty;
 use crate::learning::{Against, Choice, Job, Noise, Promise, Secrets, Target};
+use crate::names::Names;
 use crate::{Error, Result};
 
 /// The method by which tokens walk.
@@ -71,7 +74,7 @@ pub struct Learning {
 #[cfg_attr(feature = "flags", derive(clap::Args))]
 pub struct MethodSpec {
     /// Gossip after every step of all; the same to exact consensus (butterfly); a token that walks; or one of the baselines: everything public
-    /// (local), a trusted server (central). Without it: butterfly, and gossip for `account`.
+    /// (local), a trusted server (central). Without it: gossip where a graph is given, else butterfly.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "METHOD", value_parser = methods()))]
     pub method: Option<String>,
@@ -256,7 +259,7 @@ pub struct ReadyLearning {
 impl Learning {
     /// Reads what the experiment names; `folder` is where relative names begin.
     pub fn ready(&self, folder: &Path, seed: u64) -> Result<ReadyLearning> {
-        self.ready_with(folder, seed, || self.task.read(folder))
+        self.ready_with(folder, seed, |of_graph| self.task.read(folder, of_graph))
     }
 
     /// The same with a task from elsewhere, and what was noticed about it.
@@ -264,22 +267,17 @@ impl Learning {
         &self,
         folder: &Path,
         seed: u64,
-        task: impl FnOnce() -> Result<(Task, Vec<String>)>,
+        task: impl FnOnce(Option<usize>) -> Result<(Task, Vec<String>)>,
     ) -> Result<ReadyLearning> {
         let choice = self.choice()?;
         let noise = self.target.noise(self.noise.sigma)?;
         self.check_network(choice.method)?;
-        let (task, mut notes) = task()?;
-        let needed = choice.method.needs_graph;
-        let (mut mixings, mut graph_sha256) = (Vec::new(), None);
-        let task = if needed {
+        let (task, Graphs { mixings, sha256: graph_sha256, notes }) = if choice.method.needs_graph {
             let walks = choice.method.name == WALK;
-            let (task, graphs) = self.graph.of_task(folder, task, choice.iterations, seed, walks)?;
-            (mixings, graph_sha256) = (graphs.mixings, graphs.sha256);
-            notes.extend(graphs.notes);
-            task
+            self.graph.with_task(folder, task, choice.iterations, seed, walks)?
         } else {
-            task
+            let (task, notes) = task(None)?;
+            (task, Graphs { mixings: Vec::new(), sha256: None, notes })
         };
         let graph = mixings.first().map(Mixing::graph);
         let network = self.faulty(graph)?;
@@ -319,18 +317,39 @@ impl Learning {
         }
     }
 
-    /// What was chosen, checked.
+    /// What was chosen, checked: an option that the method has no use for is refused, and so is a graph.
     pub fn choice(&self) -> Result<Choice> {
-        let choice = self.step.of(self.protocol.choice("butterfly", &self.graph)?)?;
-        let weighted = self.final_model == Some(FinalModel::Weighted);
-        let options = Options { weighted, ..choice.options };
-        choice.method.check(&options)?;
-        Ok(Choice { options, ..choice })
+        let (asked, step) = (&self.protocol, &self.step);
+        let usual = if self.graph.is_given() { "gossip" } else { "butterfly" };
+        let method = Entry::find(asked.method.as_deref().unwrap_or(usual))?;
+        if let (Some(size), Some(_)) = (step.size, step.markov_step) {
+            return Err(Error::parameter("step-size", size, "markov-step is given too; give one of them"));
+        }
+        let options = Options {
+            rounds: asked.rounds,
+            heterogeneity: asked.heterogeneity,
+            accelerated: asked.accelerated,
+            relay: asked.relay,
+            tokens: asked.tokens,
+            burn_in: asked.burn_in,
+            markov_step: step.markov_step,
+            weighted: self.final_model == Some(FinalModel::Weighted),
+        };
+        method.check(&options)?;
+        method.check_graph(self.graph.given())?;
+        Ok(Choice { method, options, iterations: asked.iterations, step: step.size })
     }
 
     /// Runs over which accuracies are measured.
     pub fn seeds(&self) -> usize {
         self.seeds.unwrap_or(10)
+    }
+
+    /// What the run would reveal to these observers, by name; without any, to the peer that learns most. What could not be run is refused.
+    pub fn account(&self, ready: &ReadyLearning, seed: u64, observers: &[String]) -> Result<Revealed> {
+        let job = self.job(ready, seed);
+        let run = job.start()?;
+        run.account(&named(observers, &run.called(), ready.task.peers())?, job.delta)
     }
 
     /// The job of a ready experiment.
@@ -350,41 +369,22 @@ impl Learning {
     }
 }
 
-impl MethodSpec {
-    /// What was chosen, checked: an option that the method has no use for is refused, and so is a graph.
-    pub fn choice(&self, default: &str, graph: &LearningGraph) -> Result<Choice> {
-        let method = Entry::find(self.method.as_deref().unwrap_or(default))?;
-        let options = Options {
-            rounds: self.rounds,
-            heterogeneity: self.heterogeneity,
-            accelerated: self.accelerated,
-            relay: self.relay,
-            tokens: self.tokens,
-            burn_in: self.burn_in,
-            markov_step: None,
-            weighted: false,
-        };
-        method.check(&options)?;
-        method.check_graph(graph.given())?;
-        Ok(Choice { method, options, iterations: self.iterations, step: None })
-    }
-}
-
-impl StepSpec {
-    /// The same choice with this step size.
-    pub fn of(&self, choice: Choice) -> Result<Choice> {
-        if let (Some(size), Some(_)) = (self.size, self.markov_step) {
-            return Err(Error::parameter("step-size", size, "markov-step is given too; give one of them"));
-        }
-        let options = Options { markov_step: self.markov_step, ..choice.options };
-        choice.method.check(&options)?;
-        Ok(Choice { options, step: self.size, ..choice })
-    }
+/// The numbers of the observers who are named, in order.
+pub(crate) fn named(observers: &[String], names: &Names, peers: usize) -> Result<Vec<usize>> {
+    let graph = match names.all() {
+        Some(labels) => Some(Graph::from_edges(labels.len(), [])?.with_labels(labels.to_vec())?),
+        None => None,
+    };
+    let numbers = observers.iter().map(|name| peer("observers", name, graph.as_ref(), peers));
+    let mut numbers = numbers.collect::<Result<Vec<usize>>>()?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
 }
 
 impl LearningTarget {
     /// The target, if there is one. What only a target has a use for is refused where there is none.
-    pub fn given(&self) -> Result<Option<Promise>> {
+    fn given(&self) -> Result<Option<Promise>> {
         let unused = [("order", self.order.is_some()), ("against", self.against.is_some())];
         match (self.epsilon, unused.into_iter().find(|(_, given)| *given)) {
             (Some(epsilon), _) => self.of(epsilon).map(Some),

@@ -11,9 +11,7 @@ use sottovoce_topology::schedule::{Schedule, Step};
 #[cfg(feature = "flags")]
 use super::flags::real;
 use super::graph::{GraphFile, Place, near, one_of, read_schedule};
-use super::learning::WALK;
 use crate::learning::graphs::fresh;
-use crate::learning::method::Entry;
 use crate::{Error, Result};
 
 /// The graphs of learning.
@@ -42,7 +40,7 @@ pub struct Graphs {
     pub mixings: Vec<Mixing>,
     /// SHA-256 of the file.
     pub sha256: Option<String>,
-    /// What was noticed in it.
+    /// What was noticed in it, and in the data.
     pub notes: Vec<String>,
 }
 
@@ -69,6 +67,11 @@ impl Given {
 }
 
 impl LearningGraph {
+    /// Whether it says who can speak to whom, or how graphs are drawn.
+    pub(super) fn is_given(&self) -> bool {
+        self.base.is_given() || self.fresh_graphs.is_some() || self.schedule.is_some()
+    }
+
     /// What was given of it, by name.
     pub(super) fn given(&self) -> Option<&'static str> {
         let all = [
@@ -132,7 +135,7 @@ impl LearningGraph {
             (Some(given), _) if given.peers() != peers => {
                 let (n, what) = (given.peers(), if self.schedule.is_some() { "schedule" } else { "graph" });
                 return Err(Error::refused(format!(
-                    "`{what}` has {n} peers: give --peers {n}, so that the data is dealt out to them"
+                    "`{what}` has {n} peers, and the data is dealt out to {peers}: leave out --peers, or give --peers {n}"
                 )));
             }
             (Some(Given::Varies(mixings, sha256)), _) => {
@@ -174,16 +177,17 @@ impl LearningGraph {
         self.base.file.is_some() || self.schedule.is_some()
     }
 
-    /// The weights on the graphs, and the task with its peers in the order of the graph's names, if they have names.
-    pub fn of_task(
+    /// The task, read for as many peers as the graph has, with its peers in the order of the graph's names if they have names; and the weights on the graphs.
+    pub fn with_task(
         &self,
         folder: &Path,
-        task: Task,
+        read: impl FnOnce(Option<usize>) -> Result<(Task, Vec<String>)>,
         iterations: usize,
         seed: u64,
         walks: bool,
     ) -> Result<(Task, Graphs)> {
         let given = self.read(folder, seed)?;
+        let (task, mut notes) = read(given.as_ref().map(Given::peers))?;
         let task = match &given {
             Some(given) => {
                 let names: Vec<String> = (0..given.peers()).map(|peer| given.name(peer)).collect();
@@ -191,33 +195,9 @@ impl LearningGraph {
             }
             None => task,
         };
-        let graphs = self.of(given, task.peers(), iterations, seed, walks)?;
-        Ok((task, graphs))
-    }
-
-    /// The number of peers, and the graphs with their weights, where the graph may say how many peers there are and no task does.
-    pub fn peers_and_graphs(
-        &self,
-        method: &Entry,
-        peers: Option<usize>,
-        iterations: usize,
-        folder: &Path,
-        seed: u64,
-    ) -> Result<(usize, Option<Graphs>)> {
-        let given = self.read(folder, seed)?;
-        let Some(peers) = peers.or(given.as_ref().map(Given::peers)) else {
-            return Err(match (method.needs_graph, self.fresh_graphs) {
-                (true, None) => Error::missing(
-                    "graph",
-                    "give --graph FILE, or --peers, the number of peers of a random one",
-                ),
-                _ => Error::missing("peers", "give the number of peers"),
-            });
-        };
-        if !method.needs_graph {
-            return Ok((peers, None));
-        }
-        Ok((peers, Some(self.of(given, peers, iterations, seed, method.name == WALK)?)))
+        let mut graphs = self.of(given, task.peers(), iterations, seed, walks)?;
+        notes.append(&mut graphs.notes);
+        Ok((task, Graphs { notes, ..graphs }))
     }
 }
 

@@ -17,7 +17,7 @@ mod fields;
 pub mod flags;
 pub mod graph;
 pub mod keys;
-mod learning;
+pub(crate) mod learning;
 mod learning_graph;
 mod masks;
 mod network;

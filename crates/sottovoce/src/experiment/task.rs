@@ -21,6 +21,8 @@ use crate::{Error, Result};
 
 /// Seed of the synthetic look-alike: the same data whatever the run's seed.
 const LOOK_ALIKE: u64 = 823;
+/// Number of peers where nothing says it.
+const PEERS: usize = 512;
 /// Seed of dealing it out.
 const DEALING: u64 = 1;
 /// Rows have norm at most 1, and an intercept.
@@ -34,10 +36,10 @@ const DEALT_BY_LABEL: &str = "labels are public (rows were dealt out by them)";
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(feature = "flags", derive(clap::Args))]
 pub struct TaskSpec {
-    /// Number of peers that the data is dealt out to.
-    #[cfg_attr(feature = "flags", arg(long = "peers", value_name = "N", default_value = "512", value_parser = count, conflicts_with = "peer_column"))]
-    #[serde(rename = "peers")]
-    pub nodes: usize,
+    /// Number of peers that the data is dealt out to (default: those of the graph that is given, or else 512).
+    #[cfg_attr(feature = "flags", arg(long = "peers", value_name = "N", value_parser = count, conflicts_with = "peer_column"))]
+    #[serde(rename = "peers", skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<usize>,
     /// Rows of each peer (default: as many as there are for all).
     #[cfg_attr(feature = "flags", arg(long, value_name = "R", value_parser = count, conflicts_with = "peer_column"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,7 +236,7 @@ pub enum Clipped {
 impl Default for TaskSpec {
     fn default() -> Self {
         Self {
-            nodes: 512,
+            nodes: None,
             rows: None,
             split: "even".to_owned(),
             data: None,
@@ -272,8 +274,9 @@ fn read<T>(field: &'static str, text: &str, parse: fn(&str) -> std::result::Resu
 }
 
 impl TaskSpec {
-    /// The data, dealt out, and what was noticed in the file. `folder` is where relative names begin.
-    pub fn read(&self, folder: &Path) -> Result<(Task, Vec<String>)> {
+    /// The data, dealt out to as many peers as are asked for or the graph has, and what was noticed in the file. `folder` is where relative names begin.
+    pub fn read(&self, folder: &Path, of_graph: Option<usize>) -> Result<(Task, Vec<String>)> {
+        let peers = self.nodes.or(of_graph).unwrap_or(PEERS);
         let data = self.data.as_ref().map(|path| folder.join(path));
         let mut notes = Vec::new();
         let task = match &data {
@@ -285,13 +288,13 @@ impl TaskSpec {
                 notes = found.notes.clone();
                 let shards = match found.named_shards()? {
                     Some(shards) => shards,
-                    None => self.deal(&found.train)?,
+                    None => self.deal(&found.train, peers)?,
                 };
                 let task = self.task(stem(path), shards, found.train.width(), found.test, found.loss)?;
                 Ok(task.from_files(found.sources).scaled_from(found.label_bounds))
             }
-            Some(path) => self.houses("Houses", &houses::read(path, houses::Split::Eighty)?),
-            None => self.houses("A look-alike of Houses", &houses::look_alike(LOOK_ALIKE)),
+            Some(path) => self.houses("Houses", &houses::read(path, houses::Split::Eighty)?, peers),
+            None => self.houses("A look-alike of Houses", &houses::look_alike(LOOK_ALIKE), peers),
         };
         Ok((task?, notes))
     }
@@ -309,7 +312,8 @@ impl TaskSpec {
         let known = Self { nodes, clip, clipped, batch, ..Self::default() };
         require(*self == known, "task", "given", remedy)?;
         let remedy = format!("there are rows of {}; leave it out", rows.len());
-        require(nodes == Self::default().nodes || nodes == rows.len(), "peers", nodes, remedy)?;
+        let given = nodes.unwrap_or(rows.len());
+        require(given == rows.len(), "peers", given, remedy)?;
         let most = rows.iter().copied().max().unwrap_or(0);
         check_batch(batch, most)?;
         let batch = batch.map_or(Batch::All, Batch::Rows);
@@ -334,14 +338,15 @@ impl TaskSpec {
         }
     }
 
-    /// The same with what the rows made of it: so that whoever has no rows knows it, too.
-    pub(crate) fn of_objective(&self, loss: Loss) -> Self {
-        let loss = match loss {
+    /// The same with what the rows and the graph made of it: so that whoever has no files knows it, too.
+    pub(crate) fn as_run(&self, loss: Option<Loss>, peers: usize) -> Self {
+        let loss = loss.map(|loss| match loss {
             Loss::Logistic => LossSpec::Logistic,
             Loss::Squared => LossSpec::Squared,
             Loss::Softmax { .. } => LossSpec::Softmax,
-        };
-        Self { loss: Some(loss), ..self.clone() }
+        });
+        let nodes = if self.peer_column.is_none() { Some(peers) } else { self.nodes };
+        Self { loss: loss.or(self.loss), nodes, ..self.clone() }
     }
 
     /// What is true of every run of it whatever the rows are. Of an objective that only a file tells, the weakest.
@@ -389,7 +394,7 @@ impl TaskSpec {
         read("split", &self.split, split)
     }
 
-    fn houses(&self, name: &str, houses: &Houses) -> Result<Task> {
+    fn houses(&self, name: &str, houses: &Houses, peers: usize) -> Result<Task> {
         let labelled = self.label.is_some()
             || self.positive.is_some()
             || self.label_threshold.is_some()
@@ -411,7 +416,7 @@ impl TaskSpec {
                 return Err(Error::parameter("objective", "softmax", remedy));
             }
         };
-        let (shards, width) = (self.deal(&houses.train)?, houses.train.width());
+        let (shards, width) = (self.deal(&houses.train, peers)?, houses.train.width());
         let task = self.task(name.to_owned(), shards, width, houses.test.clone(), loss)?.of_houses(houses);
         Ok(task.assuming((self.split()? != Split::Even).then_some(DEALT_BY_LABEL)))
     }
@@ -487,27 +492,26 @@ impl TaskSpec {
         })
     }
 
-    fn deal(&self, train: &Table) -> Result<Shards> {
-        let wanted = self.rows.map(|rows| rows.saturating_mul(self.nodes));
+    fn deal(&self, train: &Table, peers: usize) -> Result<Shards> {
+        let wanted = self.rows.map(|rows| rows.saturating_mul(peers));
         let fewer = match wanted {
             Some(wanted) if wanted > train.rows() || wanted == 0 => {
-                let nodes = self.nodes.max(1); // whole numbers
+                let most = peers.max(1); // whole numbers
                 let remedy = format!(
-                    "{} peers share {} rows; give from 1 to {}",
-                    self.nodes,
+                    "{peers} peers share {} rows; give from 1 to {}",
                     train.rows(),
-                    train.rows() / nodes
+                    train.rows() / most
                 );
-                return Err(Error::parameter("rows", wanted / nodes, remedy));
+                return Err(Error::parameter("rows", wanted / most, remedy));
             }
             Some(wanted) => Some(train.select(&(0..wanted).collect::<Vec<_>>())?),
             None => None,
         };
         let table = fewer.as_ref().unwrap_or(train);
         Ok(match self.split()? {
-            Split::Even => Shards::even(table, self.nodes)?,
-            Split::Dirichlet(concentration) => deal::dirichlet(table, self.nodes, concentration, DEALING)?,
-            Split::Similarity(t) => deal::similarity(table, self.nodes, t, DEALING)?,
+            Split::Even => Shards::even(table, peers)?,
+            Split::Dirichlet(concentration) => deal::dirichlet(table, peers, concentration, DEALING)?,
+            Split::Similarity(t) => deal::similarity(table, peers, t, DEALING)?,
         })
     }
 }

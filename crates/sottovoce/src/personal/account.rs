@@ -1,32 +1,37 @@
-//! What a plan would reveal, before anything is run.
+//! What a run reveals, planned or past: one document, whether flags, a file or a transcript ask.
 
 use std::fmt;
-use std::path::Path;
 
 use serde::Serialize;
-use sottovoce_privacy::{Adversary, limits};
+use sottovoce_privacy::Adversary;
+use sottovoce_protocol::Release;
 use sottovoce_views::door::{self, Models};
 
 use super::{Ready, words};
 use crate::Result;
 use crate::experiment::Personalized;
 use crate::names::Names;
-use crate::terms::{Stated, short_up};
+use crate::terms::{Stated, before_a_run, short_up};
 
-/// What a plan would reveal.
+/// What a run reveals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revealed {
+    /// In a sentence.
+    pub headline: String,
     /// How many agents there are.
     pub agents: usize,
-    /// How it is set up, in words.
-    pub setup: Vec<(String, String)>,
+    /// What they are called, where they have names.
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    pub names: Names,
+    /// Releases of all of them.
+    pub releases: usize,
+    /// Epsilon of every agent's rows; none where something is not hidden.
+    pub epsilons: Vec<Option<f64>>,
     /// Noise of each update of the agent who loses most, in sensitivities.
     pub noises: Vec<f64>,
     /// The odometer: what such an agent has lost after so many of her updates.
     pub odometer: Vec<Reading>,
-    /// Agents by what a row of theirs loses.
-    pub epsilons: Vec<Share>,
     /// What is promised.
     pub guarantees: Vec<Stated>,
     /// The same in words.
@@ -45,116 +50,113 @@ pub struct Reading {
     pub epsilon: Option<f64>,
 }
 
-/// Agents who lose the same.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Share {
-    /// What a row of theirs loses; none where it is not hidden.
-    pub epsilon: Option<f64>,
-    /// How many they are.
-    pub agents: usize,
-    /// What they are called; none where agents have no names but their numbers.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    pub names: Vec<String>,
+/// What the experiment would reveal of everybody's rows.
+pub fn account(experiment: &Personalized, ready: &Ready) -> Result<Revealed> {
+    let delta = experiment.target.delta;
+    let mut found = reveal(experiment, &ready.releases(), &ready.rows_of(), ready.names(), delta)?;
+    found.guarantees.iter_mut().for_each(|stated| before_a_run(&mut stated.not_covered));
+    found.notes.splice(0..0, ready.notes.iter().cloned());
+    Ok(found)
 }
 
-/// What the experiment would reveal of everybody's rows.
-pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Revealed> {
-    let ready = experiment.ready(folder, seed)?;
-    let delta = experiment.target.delta;
-    let releases = ready.releases();
-    let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
-    let mut epsilons: Vec<(f64, Vec<usize>)> = Vec::new();
-    let lost = account.leakage.epsilons(delta)?;
-    for (agent, &epsilon) in lost.iter().enumerate() {
-        // Sensitivities differ by roundings.
-        match epsilons.iter_mut().find(|(known, _)| short_up(*known) == short_up(epsilon)) {
-            Some((known, agents)) => {
-                *known = if epsilon > *known { epsilon } else { *known };
-                agents.push(agent);
-            }
-            None => epsilons.push((epsilon, vec![agent])),
+/// What agents with so many rows reveal of them by these releases, each in order, to someone who sees every message.
+pub(crate) fn reveal(
+    experiment: &Personalized,
+    releases: &[Vec<Release>],
+    rows: &[usize],
+    names: Names,
+    delta: f64,
+) -> Result<Revealed> {
+    let account = door::account(&Models { releases }, &Adversary::WireTapper)?;
+    let mut epsilons = account.leakage.epsilons(delta)?;
+    if experiment.task.is_read() && experiment.noise.sigma.is_none() {
+        // Without the rows the noise cannot be computed anew: nobody is said to lose less than she agreed to.
+        for (agent, epsilon) in epsilons.iter_mut().enumerate() {
+            let agreed = experiment.agreed(agent, (rows.len(), &names))?;
+            *epsilon = if agreed > *epsilon { agreed } else { *epsilon };
         }
     }
-    epsilons.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let worst = epsilons.last().map_or(0.0, |(epsilon, _)| *epsilon);
-    let (mut guarantees, statements) = words::promised(experiment, &account, worst, delta)?;
-    // Nothing was run yet.
-    let run = [limits::MEASURED, limits::SIMULATION];
-    guarantees
-        .iter_mut()
-        .for_each(|stated| stated.not_covered.retain(|limit| !run.contains(&limit.as_str())));
-    let (noises, odometer) = odometer(&ready, door::largest(&lost).0, delta)?;
-    let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
+    let (loser, worst) = door::largest(&epsilons);
+    let (guarantees, statements) = words::promised(experiment, &account, worst, delta)?;
+    let made: usize = releases.iter().map(Vec::len).sum();
+    let lost = match worst.is_finite() {
+        true => {
+            format!("no row loses more than epsilon {} at delta {}", short_up(worst), words::written(delta))
+        }
+        false => "rows are not protected: gradients leave without noise".to_owned(),
+    };
+    // Her warm start comes first.
+    let starts = usize::from(experiment.protocol.warm.is_some());
+    let hers = releases.get(loser).filter(|_| worst.is_finite()).map_or(&[][..], Vec::as_slice);
     Ok(Revealed {
-        agents: ready.agents.count(),
-        setup: words::setup(experiment, &ready),
-        noises,
-        odometer,
-        epsilons: epsilons
-            .into_iter()
-            .map(|(epsilon, agents)| Share {
-                epsilon: finite(epsilon),
-                agents: agents.len(),
-                names: ready.names().beside(&agents),
-            })
-            .collect(),
+        headline: format!("{} agents make {made} releases, and {lost}", rows.len()),
+        agents: rows.len(),
+        releases: made,
+        epsilons: epsilons.into_iter().map(|epsilon| Some(epsilon).filter(|one| one.is_finite())).collect(),
+        noises: hers.iter().skip(starts).map(|release| release.scale / release.sensitivity).collect(),
+        odometer: odometer(hers, starts, delta)?,
         guarantees,
         statements,
-        notes: words::notes(experiment, &ready),
+        notes: words::notes(experiment, rows),
+        names,
     })
 }
 
-/// Noises of the agent who loses most, and what she has lost after 1, 2, 4, ... updates, and in the end.
-fn odometer(ready: &Ready, agent: usize, delta: f64) -> Result<(Vec<f64>, Vec<Reading>)> {
-    let Some(plan) = ready.hidings.plans.get(agent).filter(|plan| plan.hidden.is_some()) else {
-        return Ok((Vec::new(), Vec::new()));
-    };
-    let noises = plan.hidden.as_ref().map_or(Vec::new(), |hidden| hidden.multipliers.to_vec());
+/// What an agent with these releases has lost after 1, 2, 4, ... updates, and in the end.
+fn odometer(releases: &[Release], starts: usize, delta: f64) -> Result<Vec<Reading>> {
+    let updates = releases.len().saturating_sub(starts);
     let mut after: Vec<usize> =
-        std::iter::successors(Some(1), |k| Some(2 * k)).take_while(|k| *k < plan.updates).collect();
-    after.extend((plan.updates > 0).then_some(plan.updates));
-    let releases: Vec<Vec<_>> = after.iter().map(|&updates| plan.released(updates).collect()).collect();
-    let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
+        std::iter::successors(Some(1), |k| Some(2 * k)).take_while(|k| *k < updates).collect();
+    after.extend((updates > 0).then_some(updates));
+    let parts: Vec<Vec<Release>> =
+        after.iter().map(|updates| releases[..starts + updates].to_vec()).collect();
+    let account = door::account(&Models { releases: &parts }, &Adversary::WireTapper)?;
     let spent = account.leakage.epsilons(delta)?;
-    let reading = |(&updates, epsilon): (&usize, f64)| Reading {
+    let reading = |(updates, epsilon): (usize, f64)| Reading {
         updates,
         epsilon: Some(epsilon).filter(|epsilon| epsilon.is_finite()),
     };
-    let odometer = after.iter().zip(spent).map(reading);
-    Ok((noises, odometer.collect()))
+    Ok(after.into_iter().zip(spent).map(reading).collect())
+}
+
+impl Revealed {
+    /// Agents by what a row of theirs loses: what is shown alike stands together, from the least on.
+    fn alike(&self) -> Vec<(String, Vec<usize>)> {
+        let shown = |agent: usize| self.epsilons[agent].map_or_else(|| "without bound".to_owned(), short_up);
+        let mut order: Vec<usize> = (0..self.agents).collect();
+        order.sort_by(|&one, &other| {
+            let of = |agent: usize| self.epsilons[agent].unwrap_or(f64::INFINITY);
+            of(one).total_cmp(&of(other)).then(one.cmp(&other))
+        });
+        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+        for agent in order {
+            match groups.last_mut().filter(|(known, _)| *known == shown(agent)) {
+                Some((_, agents)) => agents.push(agent),
+                None => groups.push((shown(agent), vec![agent])),
+            }
+        }
+        groups
+    }
 }
 
 impl fmt::Display for Revealed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |epsilon: Option<f64>| epsilon.map_or_else(|| "without bound".to_owned(), short_up);
-        let most = self.guarantees.first().and_then(|stated| Some((stated.epsilon?, stated.delta)));
-        match most {
-            Some((epsilon, delta)) => {
-                let (epsilon, delta) = (short_up(epsilon), words::written(delta));
-                writeln!(
-                    f,
-                    "No row loses more than epsilon {epsilon} at delta {delta} to someone who sees every message\n"
-                )?;
-            }
-            None => writeln!(f, "Rows are not protected: gradients leave without noise\n")?,
-        }
-        for Share { epsilon, agents, names } in &self.epsilons {
-            let called = match names.is_empty() || self.epsilons.len() == 1 {
+        writeln!(f, "{}\n", self.headline)?;
+        let groups = self.alike();
+        for (epsilon, agents) in &groups {
+            let called = match self.names.are_numbers() || groups.len() == 1 {
                 true => String::new(),
-                false => format!(": {}", Names::new(Some(names)).list(&(0..names.len()).collect::<Vec<_>>())),
+                false => format!(": {}", self.names.list(agents)),
             };
-            writeln!(f, "  epsilon {} for {agents} of {} agents{called}", shown(*epsilon), self.agents)?;
+            writeln!(f, "  epsilon {epsilon} for {} of {} agents{called}", agents.len(), self.agents)?;
         }
         if let (Some(first), Some(last)) = (self.noises.first(), self.noises.last()) {
             writeln!(f, "\n  noise of the first update {first:.3} sensitivities, of the last {last:.3}")?;
             for Reading { updates, epsilon } in &self.odometer {
-                writeln!(f, "  after {updates} updates: epsilon {}", shown(*epsilon))?;
+                let epsilon = epsilon.map_or_else(|| "without bound".to_owned(), short_up);
+                writeln!(f, "  after {updates} updates: epsilon {epsilon}")?;
             }
         }
-        writeln!(f)?;
-        self.setup.iter().try_for_each(|(name, value)| writeln!(f, "  {name}: {value}"))?;
         self.notes.iter().try_for_each(|note| writeln!(f, "  note: {note}"))?;
         writeln!(f)?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;

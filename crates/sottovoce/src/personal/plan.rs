@@ -13,7 +13,8 @@ use sottovoce_report::text;
 use sottovoce_simulator::personal::{FastPersonal, PersonalSetup};
 use sottovoce_views::parallel;
 
-use super::{Ready, written};
+use super::Ready;
+use super::words::written;
 use crate::experiment::{PersonalTask, Personalized, Tasks};
 use crate::{Error, Result, require};
 

@@ -224,6 +224,11 @@ impl Ready {
         called(&self.agents)
     }
 
+    /// How many rows each agent has.
+    pub fn rows_of(&self) -> Vec<usize> {
+        (0..self.agents.count()).map(|agent| self.agents.train.rows_of(agent)).collect()
+    }
+
     /// Gradients as agents compute them.
     pub fn rows(&self) -> Result<Clipped<'_>> {
         let rows = Clipped::new(&self.problem, self.clip())?;

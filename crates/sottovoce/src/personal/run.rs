@@ -260,7 +260,7 @@ fn judge(
         lost: shown.lost,
         guarantees,
         statements,
-        notes: words::notes(experiment, ready),
+        notes: [ready.notes.clone(), words::notes(experiment, &ready.rows_of())].concat(),
         releases,
         similar: agents.similar.clone(),
     };

@@ -46,12 +46,12 @@ pub(crate) fn promised_of(
 }
 
 /// A probability, which may be 0.
-pub(crate) fn written(delta: f64) -> String {
+pub(super) fn written(delta: f64) -> String {
     if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") }
 }
 
 /// A guarantee in a line.
-pub(crate) fn statement(guarantee: &Guarantee, epsilon: f64, delta: f64) -> String {
+fn statement(guarantee: &Guarantee, epsilon: f64, delta: f64) -> String {
     let delta = written(delta);
     let adversary = match guarantee.adversary {
         Adversary::WireTapper => "someone who sees every message".to_owned(),
@@ -134,15 +134,14 @@ pub(super) fn setup(experiment: &Personalized, ready: &Ready) -> Vec<(String, St
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// What else there is to know.
-pub(super) fn notes(experiment: &Personalized, ready: &Ready) -> Vec<String> {
-    let mut notes = ready.notes.clone();
-    let delta = experiment.target.delta;
-    let most = (0..ready.agents.count()).map(|agent| ready.agents.train.rows_of(agent)).max().unwrap_or(0);
+/// What else there is to know of agents with so many rows.
+pub(super) fn notes(experiment: &Personalized, rows: &[usize]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let most = rows.iter().copied().max().unwrap_or(0);
     if experiment.noise.sigma.is_none() {
-        notes.extend(LargeDelta::of(delta, most as u64).map(|warning| warning.to_string()));
+        notes.extend(LargeDelta::of(experiment.target.delta, most as u64).map(|warning| warning.to_string()));
     }
-    let without = (0..ready.agents.count()).filter(|&agent| ready.agents.train.rows_of(agent) == 0).count();
+    let without = rows.iter().filter(|rows| **rows == 0).count();
     if without > 0 {
         notes.push(format!(
             "{without} agents have no rows: they release nothing, and are drawn to their neighbours"

@@ -6,7 +6,7 @@
 //! | `words` | guarantees and findings in sentences |
 //! | `network`, `survive` | a rumour by messages, with clocks, losses and peers who come and go: does it survive? |
 //! | `listeners` | who is curious |
-//! | `past` | a run that is over, from its transcript: what it revealed, and whom its listeners suspect |
+//! | `past` | what a run reveals, planned or past, and whom its listeners suspect |
 //!
 //! The run and the attacks go round by round: every active peer tells once, and whoever is told begins in the next round.
 
@@ -20,7 +20,7 @@ mod words;
 pub use course::kept_after;
 pub use listeners::{drawn, listeners};
 pub(crate) use network::{Networked, Run};
-pub use past::{Revealed, Suspected, audit, audit_messages, reveal, reveal_messages};
+pub use past::{Revealed, Suspected, account, audit, audit_messages, reveal, reveal_messages};
 pub use survive::{End, Ran, Survived, survive};
 
 use std::path::PathBuf;

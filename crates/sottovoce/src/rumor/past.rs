@@ -1,4 +1,4 @@
-//! A rumour that is over, from its transcript: what it revealed, and whom those who listened would suspect.
+//! What a rumour reveals, planned or past; and whom those who listened to one that is over would suspect.
 
 use std::fmt;
 
@@ -9,13 +9,14 @@ use sottovoce_report::text;
 use sottovoce_simulator::rumor::{Curious, Rules};
 use sottovoce_views::rumor::{Rumor, attack_success};
 
-use super::{CONFIDENCE, Example, posterior, within, words};
+use super::{CONFIDENCE, Example, Networked, posterior, within, words};
 use crate::Result;
+use crate::experiment::{self, Place};
 use crate::names::Names;
 use crate::terms::Stated;
 use crate::transcript;
 
-/// What a rumour revealed of its source.
+/// What a rumour reveals of its source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revealed {
@@ -23,17 +24,17 @@ pub struct Revealed {
     pub headline: String,
     /// Number of peers.
     pub peers: usize,
-    /// How many listened, and pool what they heard.
+    /// How many listen, and pool what they hear.
     pub curious: usize,
-    /// Which, where others than the run's own were named.
+    /// Which, where others than the run's own are named.
     pub observers: Vec<usize>,
     /// Probability of staying active after a telling.
     pub muting: f64,
-    /// Rounds until everyone knew; none where peers have clocks of their own.
+    /// Rounds until everyone knew; none where peers have clocks of their own, and before a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<usize>,
-    /// Tellings that reached one who listens from one who does not.
-    pub heard: usize,
+    /// Tellings that reached one who listens from one who does not; none before a run.
+    pub heard: Option<usize>,
     /// Guarantees in words.
     pub statements: Vec<String>,
     /// As numbers.
@@ -85,7 +86,7 @@ pub fn reveal(file: &transcript::Rumor, observers: &[usize]) -> Result<Revealed>
     let example = example(file, observers, file.seed)?;
     let account = example.rumor.account(0.0, 1)?;
     let stated = example.stated(&account)?;
-    let heard = file.tellings.heard(&example.curious).count();
+    let heard = Some(file.tellings.heard(&example.curious).count());
     Ok(Revealed {
         headline: heard_of(heard, &example.curious, stated.delta),
         peers: file.peers,
@@ -110,17 +111,32 @@ pub fn audit(file: &transcript::Rumor, observers: &[usize], runs: u64, seed: u64
     Ok(Suspected::new(&example.curious, (source, suspect), suspicions, promised, Names::default()))
 }
 
+/// What a run by messages would reveal to those who listen.
+pub fn account(asked: &experiment::Rumor, place: Option<Place>, seed: u64) -> Result<Revealed> {
+    let net = Networked::on(asked, place, seed)?;
+    by_messages(&net, &net.curious, Vec::new(), None)
+}
+
 /// What a run by messages revealed to those who listened, or to others.
 pub fn reveal_messages(file: &transcript::Messages, observers: &[String]) -> Result<Revealed> {
     file.require_kept()?;
     let (net, others) = (file.network()?, file.numbers(observers)?);
     let listeners = file.listeners(&net, &others)?;
-    let promise = net.promise(&listeners)?;
-    let (statement, stated) = net.stated(&listeners, &promise);
-    let heard = file.heard(&listeners).count();
+    by_messages(&net, &listeners, others, Some(file.heard(&listeners).count()))
+}
+
+/// What a run by messages reveals to those who listen, planned or past.
+fn by_messages(
+    net: &Networked,
+    listeners: &Curious,
+    others: Vec<usize>,
+    heard: Option<usize>,
+) -> Result<Revealed> {
+    let promise = net.promise(listeners)?;
+    let (statement, stated) = net.stated(listeners, &promise);
     Ok(Revealed {
-        headline: heard_of(heard, &listeners, promise.delta),
-        peers: file.peers,
+        headline: heard_of(heard, listeners, promise.delta),
+        peers: net.peers,
         curious: listeners.count(),
         observers: others,
         muting: net.muting,
@@ -165,15 +181,15 @@ pub fn audit_messages(
 }
 
 /// What was heard and what it tells, in a sentence.
-fn heard_of(heard: usize, listeners: &Curious, delta: f64) -> String {
+fn heard_of(heard: Option<usize>, listeners: &Curious, delta: f64) -> String {
     let told = match delta < 1.0 {
         true => format!("tell two sources apart with delta {} at most", text::up(delta, 3)),
-        false => "how well they tell two sources apart nothing proven limits".to_owned(),
+        false => {
+            "tell two sources apart as well as may be, since nothing is proven that limits it".to_owned()
+        }
     };
-    format!(
-        "{} listeners heard of {heard} tellings, and {told}; a wire-tapper knows who began",
-        listeners.count()
-    )
+    let heard = heard.map_or_else(String::new, |heard| format!(" heard of {heard} tellings, and"));
+    format!("{} listeners{heard} {told}; a wire-tapper knows who began", listeners.count())
 }
 
 impl Suspected {

@@ -19,7 +19,7 @@ const DOUBLE: u64 = 8;
 
 fn ready(asked: &Learning, folder: &Path, seed: u64, outside: Outside) -> Result<ReadyLearning> {
     let Outside { oracle, rows, start } = outside;
-    asked.ready_with(folder, seed, || Ok((asked.task.outside(oracle, rows, start)?, Vec::new())))
+    asked.ready_with(folder, seed, |_| Ok((asked.task.outside(oracle, rows, start)?, Vec::new())))
 }
 
 /// One gradient at a time, so that they are asked for in the same order in every run.

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use sottovoce_engine::deep::Setting;
 use sottovoce_protocol::consensus::Hidden;
 use sottovoce_views::cancelling::Secrets;
-use sottovoce_views::door::{self, Drawn};
+use sottovoce_views::door::Drawn;
 
 use super::{SCHEMA_VERSION, SHOWN, astray};
+use crate::deep::{Revealed, reveal};
 use crate::experiment::{self, Experiment};
-use crate::personal::statement;
-use crate::terms::Stated;
+use crate::names::Names;
 use crate::{Error, Result};
 
 /// A run as a file.
@@ -29,45 +29,25 @@ pub struct Deep {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Agent {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     rows: usize,
     hidden: Option<Hidden>,
     draws: usize,
 }
 
-/// What a run revealed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Revealed {
-    /// How many agents there were.
-    pub agents: usize,
-    /// Private draws of all of them.
-    pub draws: usize,
-    /// Epsilon of every agent's images; none where something was not hidden.
-    pub epsilons: Vec<Option<f64>>,
-    /// What is promised.
-    pub guarantees: Vec<Stated>,
-    /// The same in words.
-    pub statements: Vec<String>,
-}
-
-impl std::fmt::Display for Revealed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{} agents made {} private draws\n", self.agents, self.draws)?;
-        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
-        if let Some(stated) = self.guarantees.first() {
-            writeln!(f, "\n  not covered:")?;
-            stated.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))?;
-        }
-        Ok(())
-    }
-}
-
 impl Deep {
     /// Of a run.
     pub fn new(experiment: &Experiment, setting: &Setting, draws: &[usize]) -> Result<Self> {
-        let one =
-            |((rows, &hidden), &draws): ((usize, &Option<Hidden>), &usize)| Agent { rows, hidden, draws };
-        let agents = setting.holdings.sizes().into_iter().zip(&setting.hidden).zip(draws).map(one).collect();
+        let labels = setting.mixing.graph().labels();
+        let agents = setting.holdings.sizes().into_iter().zip(&setting.hidden).zip(draws).enumerate();
+        let one = |(agent, ((rows, &hidden), &draws)): (usize, ((usize, &Option<Hidden>), &usize))| Agent {
+            name: labels.map(|labels| labels[agent].clone()),
+            rows,
+            hidden,
+            draws,
+        };
+        let agents = agents.map(one).collect();
         let (experiment, secrets) = (experiment.to_toml()?, setting.secrets.clone());
         Ok(Self { schema_version: SCHEMA_VERSION, experiment, agents, secrets })
     }
@@ -131,6 +111,9 @@ impl Deep {
         }
         // Nor are secrets, which are in the transcript.
         (experiment.noise.cancel, experiment.noise.keys, experiment.target.colluders) = (None, None, None);
+        // Nor is it of matter how much noise there is, which takes long to compute.
+        experiment.noise.noise_multiplier.get_or_insert(1.0);
+        experiment.target.epsilon = None;
         let ready = experiment.ready(std::path::Path::new(""), experiment.seed.unwrap_or(0))?;
         Ok(ready.setting.holdings.sizes())
     }
@@ -151,29 +134,13 @@ impl Deep {
             return Err(astray(&problems[..problems.len().min(SHOWN)].join("; "))); // whole numbers
         }
         let experiment = self.experiment()?;
-        let delta = delta.unwrap_or(experiment.target.delta);
+        let (rows, secrets) = (self.rows(), self.secrets.as_ref());
+        let hidden: Vec<Option<Hidden>> = self.agents.iter().map(|agent| agent.hidden).collect();
         // A transcript that was shortened cannot be told from a run that was paused: everybody is charged for all that was agreed on.
-        let secrets = self.secrets.as_ref();
-        let hidden = experiment.hidden(&self.rows(), secrets)?;
         let draws = experiment.draws(&hidden, secrets)?;
+        let names: Option<Vec<String>> = self.agents.iter().map(|agent| agent.name.clone()).collect();
         let drawn = Drawn { hidden: &hidden, draws: &draws, secrets };
-        let account = door::account(&drawn, &drawn.sees_all())?;
-        let worst = account.leakage.largest(delta)?.1;
-        let (mut guarantees, mut statements) = (Vec::new(), Vec::new());
-        if worst.is_finite() {
-            let (_, guarantee) = account.worst(1.0, 1.0)?;
-            guarantees.push(Stated::at("any image of anyone, in the whole run", &guarantee, delta, worst));
-            statements.push(statement(&guarantee, worst, delta));
-        } else {
-            statements.push("Nothing is promised: gradients left without noise.".to_owned());
-        }
-        let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
-        Ok(Revealed {
-            agents: self.agents.len(),
-            draws: draws.iter().sum(),
-            epsilons: account.leakage.epsilons(delta)?.into_iter().map(finite).collect(),
-            guarantees,
-            statements,
-        })
+        let delta = delta.unwrap_or(experiment.target.delta);
+        reveal(&experiment, &drawn, &rows, Names::new(names.as_deref()), delta)
     }
 }

@@ -3,18 +3,18 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Guarantee, limits};
-use sottovoce_topology::Graph;
+use sottovoce_privacy::limits;
 use sottovoce_topology::mixing::Mixing;
 
 use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing, unlike};
-use crate::experiment::graph::peer;
+use crate::Result;
+use crate::experiment::learning::named;
 use crate::experiment::{self, Experiment};
+use crate::learning::account::{Revealed, reveal};
 use crate::learning::losses::Question;
 use crate::learning::{Run, Transcript};
 use crate::names::Names;
 use crate::terms::{Stated, short_up};
-use crate::{Result, require};
 
 /// A run, as a file has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,46 +38,6 @@ pub struct Learning {
     /// Squared Gaussian loss towards a wire-tapper, of the peer that lost most, as the run counted it; none where there was no noise.
     spent: Option<f64>,
     transcript: Transcript,
-}
-
-/// What a learning run revealed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Revealed {
-    /// In a sentence.
-    pub headline: String,
-    /// The method's name.
-    pub method: &'static str,
-    /// Number of peers.
-    pub peers: usize,
-    /// Their names, where they have some.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub names: Option<Vec<String>>,
-    /// Contributions of each peer that were agreed on.
-    pub iterations: usize,
-    /// Steps of the whole run.
-    pub steps: usize,
-    /// After how many of them it is paused, if it is. All are counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub paused_after: Option<usize>,
-    /// Releases of the peer that released most.
-    pub releases: usize,
-    /// Noise in units of the sensitivity.
-    pub sigma: f64,
-    /// How far one user moves a gradient.
-    pub sensitivity: f64,
-    /// Squared Gaussian loss of that peer's releases; none where there was no noise.
-    pub spent: Option<f64>,
-    /// What the losses were computed from: `paths` that tokens took, `positions` of every averaging, or `releases` alone.
-    pub source: &'static str,
-    /// The observers who pool what they heard, where some were named.
-    pub observers: Vec<usize>,
-    /// Guarantees, with their standing.
-    pub statements: Vec<String>,
-    /// The same as numbers.
-    pub guarantees: Vec<Stated>,
-    /// What they do not speak of.
-    pub not_covered: Vec<String>,
 }
 
 /// Whether the releases cost what the run says it spent.
@@ -109,15 +69,11 @@ impl Learning {
         // What only the rows told is written down: whoever judges the run has none.
         let experiment = match experiment {
             Experiment::Learning(learning) => Experiment::Learning(Box::new(experiment::Learning {
-                task: run
-                    .loss()
-                    .map_or_else(|| learning.task.clone(), |loss| learning.task.of_objective(loss)),
+                task: learning.task.as_run(run.loss(), transcript.peers),
                 ..(**learning).clone()
             })),
             other => other.clone(),
         };
-        let of_graph =
-            || run.mixings().first().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
         let mut graphs: Vec<Matrix> = run.mixings().iter().map(Matrix::of).collect();
         let graph = if graphs.len() == 1 { graphs.pop() } else { None };
         Ok(Self {
@@ -125,7 +81,7 @@ impl Learning {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             experiment: experiment.with_seed(transcript.settings.seed).to_toml()?,
             seed: transcript.settings.seed,
-            names: Names::new(run.names()).or(of_graph).all().map(<[String]>::to_vec),
+            names: run.called().all().map(<[String]>::to_vec),
             graph,
             graphs,
             delta,
@@ -176,7 +132,7 @@ impl Learning {
         {
             return Ok((vec![format!("the graph is not one of {peers} peers, but of {nodes}")], None));
         }
-        if experiment.task.peer_column.is_none() && experiment.task.nodes != *peers {
+        if experiment.task.peer_column.is_none() && experiment.task.nodes != Some(*peers) {
             return Ok((differing(&[("number of peers", false)]), None));
         }
         let terms = experiment.task.terms(settings.step)?;
@@ -283,74 +239,16 @@ impl Learning {
         Ok(run)
     }
 
-    fn stated(&self, guarantees: &[Guarantee], delta: f64) -> Result<Vec<Stated>> {
-        let names = Names::new(self.names.as_deref());
-        guarantees.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?.named(&names))).collect()
-    }
-
     /// What the run revealed; refused where peers did not do what was agreed, since then no account holds.
     pub fn reveal(&self, observers: &[String], delta: Option<f64>) -> Result<Revealed> {
         let (problems, run) = self.replayed()?;
         if let Some(problem) = problems.first() {
             return Err(astray(problem));
         }
-        let delta = delta.unwrap_or(self.delta);
-        require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
-        let mixings = self.mixings()?;
-        let observers = self.numbers(observers)?;
-        let all = run.guarantees(&mixings, delta)?;
         let names = Names::new(self.names.as_deref());
-        let mut statements = all.iter().map(|one| names.state(one, delta)).collect::<Result<Vec<_>, _>>()?;
-        let mut guarantees = self.stated(&all, delta)?;
-        if !observers.is_empty() && !all.is_empty() {
-            let (worst, found) = run.towards(&mixings, &observers, delta)?;
-            let about = format!("the worst off (peer {})", names.of(worst));
-            statements.push(format!("{about}: {}", names.state(&found, delta)?));
-            guarantees.push(Stated::new(about, &found, delta)?.named(&names));
-        }
-        let way = run.settings.method.way();
-        let source = match (way.hides_from_peers(), way.tokens() > 0) {
-            (true, true) if run.nonexpansive => "paths",
-            (true, false) => "positions",
-            _ => "releases",
-        };
-        let headline = match (guarantees.first(), guarantees.get(1)) {
-            (Some(all), Some(less)) => {
-                format!(
-                    "Epsilon {} at delta {delta:e} towards a {}; towards {}, {}",
-                    all.shown(),
-                    all.who(),
-                    names.peers(&less.observers),
-                    less.shown()
-                )
-            }
-            (Some(all), None) => {
-                format!("Epsilon {} at delta {delta:e} towards a {}", all.shown(), all.who())
-            }
-            (None, _) => "Nobody was protected, as there was no noise".to_owned(),
-        };
-        let paused_after = self.transcript.is_paused(&run).then_some(self.transcript.steps);
-        let paused = paused_after.map(|steps| {
-            format!("The run is paused after {steps} of {} steps, and all of them are counted. ", run.steps)
-        });
-        Ok(Revealed {
-            headline: paused.unwrap_or_default() + &headline,
-            paused_after,
-            method: way.name(),
-            peers: run.peers,
-            names: self.names.clone(),
-            iterations: run.settings.iterations,
-            steps: run.steps,
-            releases: run.releases.iter().map(|released| released.count).max().unwrap_or(0), // whole numbers
-            sigma: run.settings.sigma,
-            sensitivity: run.sensitivity,
-            spent: finite(run.spent()?),
-            source,
-            observers,
-            statements,
-            guarantees,
-            not_covered: run.not_covered,
-        })
+        let observers = named(observers, &names, run.peers)?;
+        let found = reveal(&run, &self.mixings()?, &observers, delta.unwrap_or(self.delta), names)?;
+        Ok(found.paused(self.transcript.is_paused(&run).then_some(self.transcript.steps)))
     }
 
     /// Replays the releases through the filter, and compares with what the run says it spent.
@@ -369,7 +267,9 @@ impl Learning {
                 format!("{releases} releases cost {}, and the run says {}", shown(spent), shown(self.spent))
             }
         };
+        let names = Names::new(self.names.as_deref());
         let all = run.guarantees(&self.mixings()?, self.delta)?;
+        let stated = |one| Ok(Stated::new("any peer's data", one, self.delta)?.named(&names));
         Ok(Spent {
             headline,
             method: run.settings.method.name(),
@@ -378,50 +278,13 @@ impl Learning {
             spent,
             stated: self.spent,
             agrees,
-            guarantees: self.stated(&all, self.delta)?,
+            guarantees: all.iter().map(stated).collect::<Result<_>>()?,
         })
-    }
-
-    fn numbers(&self, names: &[String]) -> Result<Vec<usize>> {
-        let graph = match &self.names {
-            Some(labels) => Some(Graph::from_edges(labels.len(), [])?.with_labels(labels.clone())?),
-            None => None,
-        };
-        let mut numbers = (names.iter())
-            .map(|name| peer("observers", name, graph.as_ref(), self.transcript.peers))
-            .collect::<Result<Vec<usize>>>()?;
-        numbers.sort_unstable();
-        numbers.dedup();
-        Ok(numbers)
     }
 }
 
 fn finite(spent: Option<f64>) -> Option<f64> {
     spent.filter(|spent| spent.is_finite())
-}
-
-impl fmt::Display for Revealed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n", self.headline)?;
-        writeln!(
-            f,
-            "  {} peers, {}; {} steps, {} releases of a peer at most; sigma {}, sensitivity {}; losses {}",
-            self.peers,
-            self.method,
-            self.steps,
-            self.releases,
-            self.sigma,
-            self.sensitivity,
-            match self.source {
-                "paths" => "along the paths that tokens took",
-                "positions" => "in the positions of every averaging",
-                _ => "of the releases alone",
-            }
-        )?;
-        writeln!(f, "\nWhat is promised")?;
-        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
-        crate::terms::not_covered(f, &self.not_covered)
-    }
 }
 
 impl fmt::Display for Spent {

@@ -26,10 +26,10 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
 pub use averaging::Averaging;
-pub use deep::{Deep, Revealed as DeepRevealed};
-pub use learning::{Learning, Revealed as LearningRevealed, Spent};
+pub use deep::Deep;
+pub use learning::{Learning, Spent};
 pub use messages::Messages;
-pub use personalized::{Personalized, Revealed as PersonalizedRevealed};
+pub use personalized::Personalized;
 pub use rumor::{Rumor, Tellings};
 pub use walk::Walk;
 

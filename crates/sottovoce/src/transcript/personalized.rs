@@ -11,8 +11,7 @@ use sottovoce_views::door::{self, Models};
 use super::{SCHEMA_VERSION, SHOWN, astray};
 use crate::experiment::{self, Experiment};
 use crate::names::Names;
-use crate::personal::{Person, statement, written};
-use crate::terms::{Stated, short_up};
+use crate::personal::{Person, Revealed, reveal};
 use crate::{Error, Result, require};
 
 /// A run as a file.
@@ -33,37 +32,6 @@ struct Agent {
     name: Option<String>,
     rows: usize,
     releases: Vec<(Release, usize)>,
-}
-
-/// What a run revealed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Revealed {
-    /// Whether the account stands, and what was lost, in a sentence.
-    pub headline: String,
-    /// How many agents there were.
-    pub agents: usize,
-    /// Releases of all of them.
-    pub releases: usize,
-    /// Epsilon of every agent's rows; none where something was not hidden.
-    pub epsilons: Vec<Option<f64>>,
-    /// What the agents are called; none where they have no names but their numbers.
-    pub names: Names,
-    /// What is promised.
-    pub guarantees: Vec<Stated>,
-    /// The same in words.
-    pub statements: Vec<String>,
-}
-
-impl std::fmt::Display for Revealed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{}\n", self.headline)?;
-        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
-        if let Some(stated) = self.guarantees.first() {
-            crate::terms::not_covered(f, &stated.not_covered)?;
-        }
-        Ok(())
-    }
 }
 
 impl Personalized {
@@ -224,46 +192,9 @@ impl Personalized {
         }
         let (experiment, names) = (self.experiment()?, self.names());
         let releases = self.agreed(&experiment, self.releases()?)?;
+        let rows: Vec<usize> = self.agents.iter().map(|agent| agent.rows).collect();
         let delta = delta.unwrap_or(experiment.target.delta);
-        let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
-        let mut epsilons = account.leakage.epsilons(delta)?;
-        if experiment.task.is_read() && experiment.noise.sigma.is_none() {
-            // Without the rows the noise cannot be computed anew: nobody is said to have lost less than she agreed to.
-            for (agent, epsilon) in epsilons.iter_mut().enumerate() {
-                let agreed = experiment.agreed(agent, (self.agents.len(), &names))?;
-                *epsilon = if agreed > *epsilon { agreed } else { *epsilon };
-            }
-        }
-        let worst = epsilons.iter().copied().fold(0.0, |worst, one| if one <= worst { worst } else { one });
-        let (mut guarantees, mut statements) = (Vec::new(), Vec::new());
-        if worst.is_finite() {
-            let (_, mut guarantee) = account.worst(1.0, 1.0)?;
-            guarantee.standing = guarantee.standing.given(&experiment.task.assumptions());
-            guarantee.not_covered.extend(experiment.task.not_covered());
-            guarantees.push(Stated::at("any row of anyone, in the whole run", &guarantee, delta, worst));
-            statements.push(statement(&guarantee, worst, delta));
-        } else {
-            statements.push("Nothing is promised: gradients left without noise.".to_owned());
-        }
-        let made: usize = releases.iter().map(Vec::len).sum();
-        let lost = match worst.is_finite() {
-            true => format!("no row loses more than epsilon {} at delta {}", short_up(worst), written(delta)),
-            false => "rows are not protected".to_owned(),
-        };
-        Ok(Revealed {
-            headline: format!(
-                "The account stands: {} agents made {made} releases as agreed, and {lost}.",
-                releases.len()
-            ),
-            agents: releases.len(),
-            releases: made,
-            names,
-            epsilons: epsilons
-                .into_iter()
-                .map(|epsilon| Some(epsilon).filter(|epsilon| epsilon.is_finite()))
-                .collect(),
-            guarantees,
-            statements,
-        })
+        let found = reveal(&experiment, &releases, &rows, names, delta)?;
+        Ok(Revealed { headline: format!("The account stands: {}", found.headline), ..found })
     }
 }

@@ -84,6 +84,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("account rumor", "account rumor --peers 100 --curious 10 --muting 0.1"),
     ("account rumor", "account rumor --peers 100 --curious 99 --muting 1"),
+    ("account rumor", "account rumor --peers 20 --muting 0.5 --drop 0.1 --acknowledge"),
     ("account rumor", "account rumor --graph GRAPH --curious-peers 3 --muting 0.3 --drop 0.1"),
     ("account rumor", "account rumor --graph NAMED --curious-peers c --muting 0 --epsilon 0.5 --pair a,b"),
     ("account mechanism", "account mechanism --gaussian --noise-multiplier 2 --table --epsilon 1"),

@@ -11,13 +11,11 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, optimisation_rounds};
 use sottovoce_views::door::{Learning, account};
-use sottovoce_views::published::{self, Formula};
 
 use super::{Entry, Method, Options, Way, graph, messages};
 use crate::learning::calibrate::Currency;
 use crate::learning::engine::{Descent, Engine};
 use crate::learning::losses::{Past, Question, Summary};
-use crate::learning::path::Pairs;
 use crate::learning::{Settings, Task};
 use crate::{Error, Result, require};
 
@@ -125,20 +123,6 @@ impl Way for Gossip {
     fn messages(&self, run: &Question) -> Result<u64> {
         let each = times(graphs(run.mixings)?, run.iterations);
         each.map(|(mixing, times)| Ok(times as u64 * messages(&self.scheme(mixing))?)).sum()
-    }
-
-    fn published(&self, run: &Question) -> Result<Option<(f64, f64)>> {
-        if run.mixings.is_empty() || self.relay > 0.0 {
-            return Ok(None);
-        }
-        let mut sums = vec![0.0; run.peers * run.peers];
-        for (mixing, times) in times(run.mixings, run.iterations).filter(|(_, times)| *times > 0) {
-            let all = published::gossip_all_pairs(Formula::Theorem1, mixing, self.rounds)?;
-            let share = times as f64 / run.iterations as f64;
-            sums.iter_mut().zip(all).for_each(|(sum, loss)| *sum += share * loss);
-        }
-        let (pairs, times) = (Pairs::of(run.peers, |v, u| sums[v * run.peers + u]), run.iterations as f64);
-        Ok(Some((times * pairs.mean, times * pairs.worst)))
     }
 
     /// The mean over sampled observers of the linear views of all iterations.

@@ -94,11 +94,6 @@ pub trait Way {
     /// Messages of a whole run without faults, answers included: what the machines send.
     fn messages(&self, run: &Question) -> Result<u64>;
 
-    /// The mean and the worst loss of all pairs as printed, where a paper prints some.
-    fn published(&self, _run: &Question) -> Result<Option<(f64, f64)>> {
-        Ok(None)
-    }
-
     /// Our own losses of all pairs.
     fn ours(&self, run: &Question) -> Result<Summary> {
         Ok(Summary::local(run.iterations, Currency::Gaussian))

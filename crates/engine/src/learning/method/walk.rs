@@ -11,7 +11,7 @@ use sottovoce_simulator::walk::{FastWalk, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 use sottovoce_views::door::Learning;
-use sottovoce_views::walk::{PublishedWalk, require_ergodic};
+use sottovoce_views::walk::require_ergodic;
 
 use super::networked::Networked;
 use super::{Entry, Method, Options, Way, graph};
@@ -117,16 +117,6 @@ impl Way for Walk {
     /// Each time a token leaves its holder, and an answer to each.
     fn messages(&self, run: &Question) -> Result<u64> {
         Ok(2 * self.path(run)?.moves())
-    }
-
-    fn published(&self, run: &Question) -> Result<Option<(f64, f64)>> {
-        // The printed sums are for walks that are everywhere equally often (Assumption 2).
-        let Some(mixing) = run.mixings.first().filter(|mixing| mixing.is_symmetric()) else {
-            return Ok(None);
-        };
-        let steps = self.steps(run.peers, run.iterations);
-        let walk = PublishedWalk::new(mixing, steps)?.with_contributions(run.iterations as f64)?;
-        Ok(Some((walk.mean(), walk.worst().map_or(0.0, |pair| pair.loss))))
     }
 
     /// Over sampled paths: the mean over pairs of what a path reveals, and the worst pair of all.

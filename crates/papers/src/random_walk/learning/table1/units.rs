@@ -3,11 +3,13 @@
 use sottovoce::learning::Method;
 use sottovoce::learning::losses::Question;
 use sottovoce::learning::method::{Gossip, Walk, usual_rounds};
+use sottovoce::learning::path::Pairs;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
 use sottovoce_views::descent::{linear, relay};
 use sottovoce_views::exact;
 use sottovoce_views::published::{self, Formula};
+use sottovoce_views::walk::PublishedWalk;
 
 use super::super::graphs::Shape;
 use super::ITERATIONS;
@@ -76,13 +78,10 @@ impl Units {
             secrets: None,
         };
         let walk = question(WALK);
-        let printed = |question: Question| -> Result<f64> {
-            Ok(question.published()?.map_or(f64::NAN, |summary| summary.mean))
-        };
         Ok(Self {
             rounds,
             gossip_printed: match shape {
-                Shape::Geometric | Shape::Grid => printed(question(gossip(shape, rounds)))?,
+                Shape::Geometric | Shape::Grid => printed_of_all_pairs(mixing, rounds)?,
                 _ => printed_by_symmetry(mixing, rounds)?,
             },
             asked,
@@ -90,10 +89,22 @@ impl Units {
             how,
             // Where everyone hears everyone at once, noise on messages is noise on values.
             relay_true: if rounds > 1 { true_relay(mixing) } else { None },
-            walk_printed: printed(walk)?,
+            walk_printed: match mixing.is_symmetric() {
+                true => {
+                    let walk = PublishedWalk::new(mixing, ITERATIONS * mixing.nodes())?;
+                    walk.with_contributions(ITERATIONS as f64)?.mean()
+                }
+                // The sums are for walks that are everywhere equally often (Assumption 2).
+                false => f64::NAN,
+            },
             walk_true: walk.ours()?.mean,
         })
     }
+}
+
+fn printed_of_all_pairs(mixing: &Mixing, rounds: usize) -> Result<f64> {
+    let (n, all) = (mixing.nodes(), published::gossip_all_pairs(Formula::Theorem1, mixing, rounds)?);
+    Ok(ITERATIONS as f64 * Pairs::of(n, |v, u| all[v * n + u]).mean)
 }
 
 /// Where all peers are alike, one observer stands for all.
