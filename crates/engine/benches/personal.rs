@@ -101,7 +101,7 @@ fn timed(
     let (mut best, mut models) = (0.0_f64, Vec::new());
     for _ in 0..3 {
         let setup = PersonalSetup::new(similarity, vec![0.0; WIDTH], plans, 7)?;
-        models = pool.install(|| -> Result<_, sottovoce_simulator::Error> {
+        models = pool.install(|| -> Result<_, sottovoce_protocol::Error> {
             let start = Instant::now();
             let mut fast = FastPersonal::new(setup, own)?;
             fast.advance(usize::MAX);

@@ -25,9 +25,9 @@ pub enum Error {
     /// Views of observers.
     #[error(transparent)]
     Views(#[from] sottovoce_views::Error),
-    /// Simulations.
+    /// Descriptions of runs, and simulations.
     #[error(transparent)]
-    Simulator(#[from] sottovoce_simulator::Error),
+    Protocol(#[from] sottovoce_protocol::Error),
     /// Tables and tasks.
     #[error(transparent)]
     Learning(#[from] sottovoce_learning::Error),
@@ -55,7 +55,7 @@ pub enum Error {
     },
 }
 
-sottovoce_fault::names_parameters!(Error, Topology, Privacy, Views, Simulator, Learning, Audit);
+sottovoce_fault::names_parameters!(Error, Topology, Privacy, Views, Protocol, Learning, Audit);
 
 impl Error {
     /// What was asked for is not there.

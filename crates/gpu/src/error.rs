@@ -27,7 +27,7 @@ pub enum Error {
     Device(#[from] DriverError),
     /// Lots and budgets.
     #[error(transparent)]
-    Simulator(#[from] sottovoce_simulator::Error),
+    Protocol(#[from] sottovoce_protocol::Error),
 }
 
-sottovoce_fault::names_parameters!(Error, Simulator);
+sottovoce_fault::names_parameters!(Error, Protocol);

@@ -13,9 +13,9 @@ use sottovoce::plan::Sums;
 use sottovoce_privacy::noise::exact::{DiscreteGaussian, Grid};
 use sottovoce_privacy::{Adversary, Guarantee, Unit, limits};
 use sottovoce_protocol::averaging::{Averager, Butterfly, Noising, Note, Plan, Round, Start};
+use sottovoce_protocol::public::{self, Scheme};
 use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
 use sottovoce_protocol::{FAR, Peer, Release, Value};
-use sottovoce_simulator::averaging::{self, Scheme};
 use sottovoce_views::door::{Setting, account};
 use sottovoce_views::exact::Results;
 use sottovoce_views::grid::{Gridded, Route};
@@ -35,7 +35,7 @@ use crate::{
 const SLACK: f64 = 2e-6;
 
 type RingPeer = Averager<Residues, Box<dyn Plan>>;
-type GridPeer = Averager<Vec<f64>, averaging::Part>;
+type GridPeer = Averager<Vec<f64>, public::Part>;
 
 /// A peer whose numbers are on a ring.
 pub type OnRingHost = Host<RingPeer, OnRing>;
@@ -455,7 +455,7 @@ impl Part for Ringed {
 }
 
 impl Part for Rounded {
-    type Machine = Averager<Vec<f64>, averaging::Part>;
+    type Machine = Averager<Vec<f64>, public::Part>;
     type Noise = OnGrid;
 
     fn open(&self, ledger: Ledger, holding: &Holding) -> Result<Opened<Self>> {

@@ -17,9 +17,9 @@ use sottovoce::learning::{Against, Choice, Method, Noise, method};
 use sottovoce_privacy::noise::exact::Grid;
 use sottovoce_privacy::{Adversary, Guarantee, Unit, limits};
 use sottovoce_protocol::averaging::{Averager, Butterfly, InTurn, Noising, Note, Plan, Start};
+use sottovoce_protocol::public::{self, Scheme};
 use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
 use sottovoce_protocol::{FAR, Peer, Release};
-use sottovoce_simulator::averaging::{self, Scheme};
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_views::descent::consensus::{self, Averaging};
@@ -332,7 +332,7 @@ impl Descent {
         self.in_turn(parts)
     }
 
-    fn mixing(&self, scheme: &Scheme, peer: Peer) -> Result<InTurn<averaging::Part>> {
+    fn mixing(&self, scheme: &Scheme, peer: Peer) -> Result<InTurn<public::Part>> {
         self.in_turn(vec![scheme.parts()?.swap_remove(peer)])
     }
 
@@ -487,7 +487,7 @@ impl Part for Summed {
 }
 
 impl Part for Gossiped {
-    type Machine = Averager<Vec<f64>, InTurn<averaging::Part>>;
+    type Machine = Averager<Vec<f64>, InTurn<public::Part>>;
     type Noise = OnGrid;
 
     fn open(&self, ledger: Ledger, holding: &Holding) -> Result<Opened<Self>> {

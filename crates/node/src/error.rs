@@ -29,7 +29,7 @@ pub enum Error {
     Topology(#[from] sottovoce_topology::Error),
     /// Who mixes with whom.
     #[error(transparent)]
-    Scheme(#[from] sottovoce_simulator::Error),
+    Scheme(#[from] sottovoce_protocol::Error),
     /// The accountant.
     #[error(transparent)]
     Views(#[from] sottovoce_views::Error),

@@ -7,12 +7,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use sottovoce_protocol::averaging::Averager;
-use sottovoce_protocol::{Peer, Uncovered};
-use sottovoce_simulator::averaging::Averages;
+use sottovoce_protocol::averaging::{Averager, Averages};
+use sottovoce_protocol::{Noise, Peer, Uncovered};
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::network::Network;
-use sottovoce_simulator::noise::Noise;
 use sottovoce_simulator::record::Coordinates;
 
 use crate::averaging::Prepared;

@@ -12,9 +12,10 @@ use sottovoce::experiment::{Averaging, Learning, Range, check_sensitivity};
 use sottovoce::learning::{Against, Method, Noise, Promise, Target, method};
 use sottovoce_privacy::noise::exact::Grid;
 use sottovoce_privacy::{Adversary, Guarantee, Unit, limits};
-use sottovoce_protocol::walk::{Course, Host as Visited, Launch, Patience, Steps as Sizes, Walker};
+use sottovoce_protocol::walk::{
+    Course, Host as Visited, Launch, Patience, Steps as Sizes, Transition, Walker,
+};
 use sottovoce_protocol::{FAR, Peer};
-use sottovoce_simulator::rows;
 use sottovoce_topology::mixing::Mixing;
 
 use crate::averaging::own;
@@ -270,7 +271,7 @@ impl Part for Walk {
         let most = (self.course.steps as u64).saturating_mul(self.launch.len() as u64);
         let most = most.saturating_mul(4 * ATTEMPTS as u64).saturating_add(1024);
         let terms = self.company.terms(holding.named(), self.neighbours(me), (self.longest(), most));
-        let visited = Visited::new(me, rows::transition(&self.mixing, me));
+        let visited = Visited::new(me, Transition::of(&self.mixing, me));
         let patience = Patience { attempts: ATTEMPTS };
         let machine = Walker::new(visited, vec![0.0; self.width], self.course, patience, self.launch.len());
         Host::open(ledger, terms, machine, OnGrid::deployed(self.grid)?)

@@ -16,15 +16,19 @@
 //! were drawn when the accountant wants to know what a message is made of. The code is the same: what is run is what is
 //! accounted for. Under masks that cancel they are integers on a [`ring`].
 //!
+//! Descriptions of whole runs, by graphs, are [`public`]; machines never see them.
+//!
 //! Nothing private leaves a peer before its [`Release`] was admitted by the budget, which the driver keeps. What a machine stores, sends and notes are
 //! serde types; a run is written down, without values, as a [`Transcript`].
 
 pub mod averaging;
 mod chance;
 pub mod consensus;
+mod error;
 mod machine;
 mod means;
 pub mod personal;
+pub mod public;
 mod release;
 pub mod ring;
 pub mod rumor;
@@ -33,8 +37,9 @@ mod value;
 pub mod walk;
 
 pub use chance::Chance;
+pub use error::{Error, Result, require};
 pub use machine::{Data, Input, InputOf, Machine, Mismatch, Output, OutputOf, Peer, Refusal, Span};
-pub use means::{FAR, Means, Overspent, Uncovered, Withheld};
+pub use means::{FAR, Means, Noise, Overspent, Uncovered, Withheld};
 pub use release::{Law, Release};
 pub use transcript::{Heard, Transcript};
 pub use value::{Coefficients, Shared, Value};

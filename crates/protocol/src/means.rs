@@ -39,6 +39,23 @@ pub trait Means<V>: Chance {
     }
 }
 
+/// Fresh noise for one peer.
+pub trait Noise<V> {
+    /// Independent noise of standard deviation `scale` in every coordinate of a value shaped `like` this one, and none at all where the scale is 0;
+    /// `draw` numbers the draws of a peer: no two may share a number.
+    fn draw(&mut self, draw: u64, scale: f64, like: &V) -> Result<V, Uncovered>;
+
+    /// What noise made of this value in an earlier run, where this one is that run again: then nothing is drawn.
+    fn again(&mut self, _draw: u64, _value: &V) -> Option<V> {
+        None
+    }
+
+    /// Adds what the peer shares with others to the noise of a private value, under the number of its draw; most share nothing.
+    fn share(&mut self, _draw: u64, _scale: f64, _noise: &mut V) -> Result<(), Uncovered> {
+        Ok(())
+    }
+}
+
 /// A release was refused; nothing was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("the release costs {asked} of the budget and {left} is left: raise the budget or the noise")]

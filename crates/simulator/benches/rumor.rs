@@ -9,8 +9,9 @@
 use std::process::Command;
 use std::time::Instant;
 
-use sottovoce_simulator::Result;
-use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
+use sottovoce_protocol::Result;
+use sottovoce_protocol::public::{Among, Rules};
+use sottovoce_simulator::rumor::{Crowd, Dice};
 use sottovoce_testing::figure;
 
 const PEERS: usize = 1 << 16;

@@ -9,11 +9,12 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::public::{Among, Rules, Sums};
 use sottovoce_protocol::ring::{Agreed, Ring};
 use sottovoce_simulator::bulk::Bulk;
 use sottovoce_simulator::network::Network;
-use sottovoce_simulator::ring::{RingSetup, Sums};
-use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
+use sottovoce_simulator::ring::RingSetup;
+use sottovoce_simulator::rumor::{Crowd, Dice};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 

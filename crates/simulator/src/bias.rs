@@ -33,10 +33,10 @@
 //! missed.
 
 use serde::Serialize;
-use sottovoce_protocol::averaging::{Note, Round};
+use sottovoce_protocol::averaging::{Averages, Note, Round};
+use sottovoce_protocol::public::Facts;
 use sottovoce_protocol::{Output, Peer, Value};
 
-use crate::averaging::{Averages, Facts};
 use crate::hull::Hull;
 use crate::record::{Coordinates, Step};
 

@@ -14,7 +14,7 @@ use crate::Result;
 /// assert!(allowance.admit(&Release::gaussian(1.0, 2.0)).is_ok());
 /// let refused = allowance.admit(&Release::gaussian(1.0, 2.0)).unwrap_err();
 /// assert!((refused.left - 0.05).abs() < 1e-12);
-/// # Ok::<(), sottovoce_simulator::Error>(())
+/// # Ok::<(), sottovoce_protocol::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Allowance {
@@ -51,7 +51,7 @@ impl Allowance {
     /// use sottovoce_protocol::Release;
     /// use sottovoce_simulator::Allowance;
     /// assert_eq!(Allowance::gaussian(1.1)?.times(&Release::gaussian(1.0, 2.0), 9), 4);
-    /// # Ok::<(), sottovoce_simulator::Error>(())
+    /// # Ok::<(), sottovoce_protocol::Error>(())
     /// ```
     pub fn times(&mut self, release: &Release, most: usize) -> usize {
         (0..most).take_while(|_| self.admit(release).is_ok()).count()
@@ -61,4 +61,9 @@ impl Allowance {
     pub fn spent(&self) -> f64 {
         self.filter.spent()
     }
+}
+
+/// Refuses a budget of squared Gaussian loss that is none.
+pub(crate) fn check(budget: f64) -> Result<()> {
+    Allowance::gaussian(budget).map(drop)
 }

@@ -18,9 +18,9 @@ use std::ops::Range;
 use sottovoce_fault::stop;
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
 use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::public::check;
 use sottovoce_topology::mixing::Mixing;
 
-use crate::averaging::check;
 use crate::tiles::Tiles;
 use crate::{Error, Result, require};
 
@@ -44,7 +44,7 @@ const WORTHWHILE: usize = 1 << 17;
 /// let mut bulk = Bulk::new(&mixing, vec![1.0, 2.0, 3.0, 6.0], noising, None, 7, 1)?;
 /// bulk.step();
 /// assert!(bulk.values().iter().all(|x| (x - 3.0).abs() < 1e-8));
-/// # Ok::<(), sottovoce_simulator::Error>(())
+/// # Ok::<(), sottovoce_protocol::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Bulk<'a> {
@@ -67,7 +67,7 @@ pub struct Bulk<'a> {
 impl<'a> Bulk<'a> {
     /// Peers whose values are stored one after the other, equally many numbers each; adds the first noise.
     ///
-    /// `gamma` is the Chebyshev weight of accelerated gossip ([`Scheme::gamma`](crate::averaging::Scheme::gamma) computes it).
+    /// `gamma` is the Chebyshev weight of accelerated gossip ([`Scheme::gamma`](sottovoce_protocol::public::Scheme::gamma) computes it).
     pub fn new(
         mixing: &'a Mixing,
         values: Vec<f64>,

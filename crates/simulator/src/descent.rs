@@ -7,16 +7,13 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use sottovoce_protocol::averaging::{Averager, InTurn, Noising};
-use sottovoce_protocol::{Overspent, Peer, Release, Uncovered};
+use sottovoce_protocol::averaging::{Averager, InTurn, Noising, listen};
+use sottovoce_protocol::public::{Cancelling, Part, Scheme, check};
+use sottovoce_protocol::{Noise, Overspent, Peer, Release, Uncovered};
 
-use crate::averaging::{Part, Scheme, check};
 use crate::bulk::{Bulk, in_parallel};
-use crate::cancelling::Cancelling;
 use crate::ear::Ear;
-use crate::noise::Noise;
 use crate::paired::Paired;
-use crate::trace::listen;
 use crate::{Allowance, Error, Result, require};
 
 /// A private gradient step: subtracts `nu g(value)` from the value of a peer in an iteration.
@@ -73,7 +70,7 @@ impl DescentSetup {
         }
         check::values(std::slice::from_ref(&self.start))?;
         check::noising_or_none(self.noising, self.budget)?;
-        check::budget(self.budget)
+        crate::budget::check(self.budget)
     }
 
     /// Number of peers.

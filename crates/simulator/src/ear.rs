@@ -6,7 +6,7 @@
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::averaging::{Message, Plan};
 
-use crate::averaging::Part;
+use sottovoce_protocol::public::Part;
 
 /// What somebody was told: in which round, by whom.
 type Told = Vec<(usize, Peer, Vec<f64>)>;
@@ -46,11 +46,9 @@ impl<'a> Ear<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::averaging::Scheme;
-    use crate::noise::Noise;
-    use crate::trace::listen;
-    use sottovoce_protocol::Uncovered;
-    use sottovoce_protocol::averaging::Noising;
+    use sottovoce_protocol::averaging::{Noising, listen};
+    use sottovoce_protocol::public::Scheme;
+    use sottovoce_protocol::{Noise, Uncovered};
 
     /// Adds what nobody can know.
     struct Own(f64);

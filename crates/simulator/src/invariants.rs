@@ -17,11 +17,12 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
-use sottovoce_protocol::averaging::Round;
+use sottovoce_protocol::averaging::{Averages, Round};
+use sottovoce_protocol::public::Scheme;
 use sottovoce_protocol::{Law, Machine, Output, Peer, Release};
 
 use crate::Result;
-use crate::averaging::{Averages, AveragingSetup, Scheme};
+use crate::averaging::AveragingSetup;
 use crate::hull::Hull;
 use crate::mass::MassConserved;
 use crate::record::{Coordinates, Step};

@@ -4,23 +4,19 @@
 //! | --- | --- |
 //! | [`driver`] | any machine in virtual time on a faulty network, with [`invariants`] checked at every step |
 //! | [`bulk`] | a million peers on a perfect network, the same numbers bit for bit, at the speed of memory |
-//! | [`trace`] | the same peers on coefficients: what every message is made of, for the accountant |
 //!
 //! [`averaging`], [`descent`], [`walk`], [`rumor`], [`personal`] and [`consensus`] set up the peers of a run and are the protocols' worlds for the first; they also have the fast drivers
-//! of large runs on perfect networks. [`ring`] runs sums under masks that cancel. [`happened`] reads from a transcript what peers really did. Everything is a function of its arguments
+//! of large runs on perfect networks. [`ring`] runs sums under masks that cancel. Everything is a function of its arguments
 //! and the seed.
 
 pub mod averaging;
 pub mod bias;
 mod budget;
 pub mod bulk;
-pub mod cancelling;
 pub mod consensus;
 pub mod descent;
 pub mod driver;
 mod ear;
-mod error;
-pub mod happened;
 mod hull;
 pub mod invariants;
 mod mass;
@@ -33,13 +29,11 @@ mod presence;
 mod queue;
 pub mod record;
 pub mod ring;
-pub mod rows;
 pub mod rumor;
 mod tiles;
-pub mod trace;
 pub mod walk;
 
 pub use budget::Allowance;
-pub(crate) use error::require;
-pub use error::{Error, Result};
 pub use mass::MassConserved;
+
+use sottovoce_protocol::{Error, Result, require};

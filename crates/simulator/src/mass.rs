@@ -14,9 +14,9 @@
 //! Where a message was missed in round `t`, the sums from `t + 1` on are not looked at: [`bias`](crate::bias) bounds those.
 
 use sottovoce_protocol::Output;
-use sottovoce_protocol::averaging::Note;
+use sottovoce_protocol::averaging::{Averages, Note};
+use sottovoce_protocol::public::Facts;
 
-use crate::averaging::{Averages, Facts};
 use crate::bias::accumulate;
 use crate::invariants::Invariant;
 use crate::record::{Coordinates, Step};

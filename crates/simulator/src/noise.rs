@@ -1,34 +1,18 @@
-//! The noise that drivers hand to peers: numbers for a simulation, named variables for the accountant.
+//! The noise that drivers hand to peers in a simulation.
 //!
-//! Both are functions of `(peer, draw)`, and numbers also of the seed: which event comes first, which thread runs a peer and how
+//! It is a function of the seed, the peer and the draw: which event comes first, which thread runs a peer and how
 //! much another peer drew change nothing.
 
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
-use sottovoce_protocol::{Coefficients, Law, Peer, Uncovered};
-
-/// Fresh noise for one peer.
-pub trait Noise<V> {
-    /// Independent noise of standard deviation `scale` in every coordinate of a value shaped `like` this one, and none at all where the scale is 0;
-    /// `draw` numbers the draws of a peer: no two may share a number.
-    fn draw(&mut self, draw: u64, scale: f64, like: &V) -> Result<V, Uncovered>;
-
-    /// What noise made of this value in an earlier run, where this one is that run again: then nothing is drawn.
-    fn again(&mut self, _draw: u64, _value: &V) -> Option<V> {
-        None
-    }
-
-    /// Adds what the peer shares with others to the noise of a private value, under the number of its draw; most share nothing.
-    fn share(&mut self, _draw: u64, _scale: f64, _noise: &mut V) -> Result<(), Uncovered> {
-        Ok(())
-    }
-}
+use sottovoce_protocol::{Law, Noise, Peer, Uncovered};
 
 /// Gaussian numbers of one peer: draw `k` is the noise of `(seed, peer, k)`. It protects nobody.
 ///
 /// Nothing has to be cut at [`FAR`](sottovoce_protocol::FAR) scales: what 53 random bits can give is less than 14 of them.
 ///
 /// ```
-/// use sottovoce_simulator::noise::{Noise, PeerNoise};
+/// use sottovoce_protocol::Noise;
+/// use sottovoce_simulator::noise::PeerNoise;
 /// let (mut first, mut again) = (PeerNoise::new(7, 3), PeerNoise::new(7, 3));
 /// let late = first.draw(5, 2.0, &vec![0.0; 2])?;
 /// again.draw(4, 1.0, &vec![0.0; 9])?;
@@ -97,55 +81,9 @@ impl Noise<Vec<f64>> for PeerNoise {
     }
 }
 
-/// Names noises instead of drawing them: draw `k` of peer `v` among `n` is the variable `k n + v`.
-///
-/// So draw 0, the noise on the private value, is variable `v`, and relay noises come after the first `n`.
-///
-/// ```
-/// use sottovoce_protocol::Coefficients;
-/// use sottovoce_simulator::noise::{Noise, Tracer};
-/// let like = Coefficients::default();
-/// assert_eq!(Tracer::new(3, 1).draw(0, 2.0, &like)?, Coefficients::variable(1, 2.0));
-/// assert_eq!(Tracer::new(3, 1).draw(2, 0.5, &like)?, Coefficients::variable(7, 0.5));
-/// # Ok::<(), sottovoce_protocol::Uncovered>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tracer {
-    peers: usize,
-    peer: Peer,
-}
-
-impl Tracer {
-    /// The variables of `peer` among `peers`.
-    pub fn new(peers: usize, peer: Peer) -> Self {
-        Self { peers, peer }
-    }
-
-    /// One for each of `peers` peers.
-    pub fn all(peers: usize) -> Vec<Self> {
-        (0..peers).map(|peer| Self::new(peers, peer)).collect()
-    }
-}
-
-impl Noise<Coefficients> for Tracer {
-    fn draw(&mut self, draw: u64, scale: f64, _: &Coefficients) -> Result<Coefficients, Uncovered> {
-        Ok(Coefficients::variable(draw as usize * self.peers + self.peer, scale))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn draws_of_all_peers_are_different_variables() {
-        let draws = (0..5).flat_map(|peer| (0..4).map(move |draw| (peer, draw)));
-        let index = |(peer, draw)| {
-            Tracer::new(5, peer).draw(draw, 1.0, &Coefficients::default()).unwrap().0.len() - 1
-        };
-        assert_eq!(draws.map(index).collect::<BTreeSet<_>>(), (0..20).collect());
-    }
 
     #[test]
     fn a_scale_that_is_no_scale_covers_nothing() {

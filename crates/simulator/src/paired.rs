@@ -3,16 +3,16 @@
 //! A pair's noise is a function of `(secret, draw, coordinate)`, so both ends draw the same bits without a word. Here the secrets come of the seed.
 
 use sottovoce_privacy::noise::simulation::PairSecret;
-use sottovoce_protocol::{Law, Peer, Shared, Uncovered, Value};
+use sottovoce_protocol::public::{Cancelling, LOUDEST};
+use sottovoce_protocol::{Law, Noise, Peer, Shared, Uncovered, Value};
 
-use crate::cancelling::{Cancelling, LOUDEST};
-use crate::noise::{Noise, PeerNoise};
+use crate::noise::PeerNoise;
 
 /// A peer's own noise, and that of its pairs on private values.
 ///
 /// ```
-/// use sottovoce_simulator::cancelling::Cancelling;
-/// use sottovoce_simulator::noise::Noise;
+/// use sottovoce_protocol::public::Cancelling;
+/// use sottovoce_protocol::Noise;
 /// use sottovoce_simulator::paired::Paired;
 /// use sottovoce_topology::Graph;
 /// let pairs = Cancelling::new(Graph::from_edges(2, [(0, 1)])?, 10.0)?;

@@ -4,15 +4,14 @@
 //! strict: who misses somebody says nothing more. So whoever vanishes leaves the others without a result, and nobody learns more.
 
 use sottovoce_privacy::noise::exact::{ExactNoise, Secret};
-use sottovoce_protocol::averaging::{Averager, Butterfly, Noising, Plan, Tree};
+use sottovoce_protocol::averaging::{Averager, Noising, Plan};
+use sottovoce_protocol::public::{Sums, check};
 use sottovoce_protocol::ring::{Cover, Residues, Ring};
-use sottovoce_protocol::{Peer, Uncovered};
-use sottovoce_topology::{Graph, paths};
+use sottovoce_protocol::{Noise, Peer, Uncovered};
+use sottovoce_topology::Graph;
 
-use crate::averaging::check;
 use crate::driver::Simulation;
 use crate::network::Network;
-use crate::noise::Noise;
 use crate::outcome::Outcome;
 use crate::record::Coordinates;
 use crate::{Error, Result, require};
@@ -20,66 +19,12 @@ use crate::{Error, Result, require};
 /// A peer that adds up on the ring.
 pub type RingPeer = Averager<Residues, Box<dyn Plan>>;
 
-/// Who adds up with whom.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Sums {
-    /// Everybody has the sum after `log2 n` rounds.
-    Butterfly {
-        /// The peer at each position: a permutation.
-        positions: Vec<Peer>,
-    },
-    /// Along the shortest paths to a root, and back: few messages, and more rounds.
-    Tree {
-        /// Who can speak with whom.
-        graph: Graph,
-        /// The peer who adds up last.
-        root: Peer,
-    },
-}
-
-impl Sums {
-    /// Number of peers.
-    pub fn peers(&self) -> usize {
-        match self {
-            Self::Butterfly { positions } => positions.len(),
-            Self::Tree { graph, .. } => graph.nodes(),
-        }
-    }
-
-    /// The part of every peer.
-    pub fn parts(&self) -> Result<Vec<Box<dyn Plan>>> {
-        match self {
-            Self::Butterfly { positions } => {
-                check::permutation(positions)?;
-                Ok(Butterfly::all(positions).map(|part| Box::new(part.summing()) as Box<dyn Plan>).collect())
-            }
-            Self::Tree { graph, root } => {
-                graph.require_connected("peers in different parts never hear of each other; add edges")?;
-                Ok(tree(graph, *root)?.into_iter().map(|part| Box::new(part) as Box<dyn Plan>).collect())
-            }
-        }
-    }
-}
-
-/// Everybody's parent is the first of its neighbours that is nearer to the root.
-fn tree(graph: &Graph, root: Peer) -> Result<Vec<Tree>> {
-    let depths = paths::distances(graph, root)?;
-    let neighbours = |peer: Peer| graph.neighbors(peer).iter().map(|&other| other as Peer);
-    let parent = |peer: Peer| neighbours(peer).find(|&other| depths[other] < depths[peer]);
-    let parents: Vec<Option<Peer>> = (0..graph.nodes()).map(parent).collect();
-    let height = depths.iter().max().map_or(0, |&most| most as usize);
-    let part = |peer: Peer| {
-        let children: Vec<Peer> = neighbours(peer).filter(|&other| parents[other] == Some(peer)).collect();
-        Tree::new(parents[peer], &children, depths[peer] as usize, height)
-    };
-    Ok((0..graph.nodes()).map(part).collect())
-}
-
 /// Everything a run on a ring needs.
 ///
 /// ```
+/// use sottovoce_protocol::public::Sums;
 /// use sottovoce_protocol::ring::Ring;
-/// use sottovoce_simulator::{network::Network, ring::{RingSetup, Sums}};
+/// use sottovoce_simulator::{network::Network, ring::RingSetup};
 /// use sottovoce_topology::family::{Family, generate};
 /// let ring = Ring::fitting(6, 1, 10.0, 1e-3)?; // six peers, one number each, up to 10; noise of 0.001
 /// let setup = RingSetup {

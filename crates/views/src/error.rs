@@ -16,13 +16,13 @@ pub enum Error {
     Topology(#[from] sottovoce_topology::Error),
     /// The protocol cannot be run as described.
     #[error(transparent)]
-    Simulator(#[from] sottovoce_simulator::Error),
+    Protocol(#[from] sottovoce_protocol::Error),
     /// A privacy parameter is outside its domain.
     #[error(transparent)]
     Privacy(#[from] sottovoce_privacy::Error),
 }
 
-sottovoce_fault::names_parameters!(Error, Topology, Simulator, Privacy);
+sottovoce_fault::names_parameters!(Error, Topology, Protocol, Privacy);
 
 /// Refuses a run without steps.
 pub(crate) fn check_steps(steps: usize) -> Result<()> {

@@ -12,6 +12,7 @@
 //! `f = 1` is no protection beyond the peer's own noise, and the mean over all peers is `rank / n`.
 //!
 //! * [`door`]: where everyone asks: what does this adversary learn from that run?
+//! * [`trace`]: what messages are made of, from the protocols' own code on coefficients;
 //! * [`exact`]: that number, for fixed weights, for schedules, with relay noise, for any coalition;
 //! * [`cancelling`]: the same where pairs of peers add noise that cancels;
 //! * [`ring`]: what is learnt where masks on a ring cancel: sums of groups;
@@ -33,6 +34,7 @@ pub mod published;
 pub mod ring;
 pub mod rumor;
 mod span;
+pub mod trace;
 pub mod utility;
 pub mod walk;
 

@@ -11,7 +11,7 @@
 //! the noise that everyone shares (`sigma²/n` at best), the third the price of relay noise.
 
 use serde::Serialize;
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::public::Cancelling;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 

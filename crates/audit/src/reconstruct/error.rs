@@ -22,10 +22,10 @@ pub enum Error {
     Views(#[from] sottovoce_views::Error),
     /// The protocol refused the set-up.
     #[error(transparent)]
-    Simulator(#[from] sottovoce_simulator::Error),
+    Protocol(#[from] sottovoce_protocol::Error),
     /// The decomposition of the messages did not converge.
     #[error("the singular values of {0} messages did not converge: ask for fewer steps or observers")]
     Unsolved(usize),
 }
 
-sottovoce_fault::names_parameters!(Error, Topology, Privacy, Views, Simulator);
+sottovoce_fault::names_parameters!(Error, Topology, Privacy, Views, Protocol);

@@ -4,12 +4,11 @@
 //! group of honest peers: its sum under its noise. There is nothing else to be had (`docs/theorems/ring.md`, Theorem 1).
 
 use sottovoce_privacy::noise::exact::{ExactNoise, Secret};
-use sottovoce_protocol::averaging::Message;
+use sottovoce_protocol::averaging::{Message, listen};
+use sottovoce_protocol::public::{Scheme, Sums};
 use sottovoce_protocol::ring::{Agreed, Residues, Ring};
 use sottovoce_protocol::{Peer, Value};
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::ring::{RingSetup, Sums};
-use sottovoce_simulator::trace::listen;
+use sottovoce_simulator::ring::RingSetup;
 use sottovoce_topology::Graph;
 use sottovoce_views::door::Setting;
 use sottovoce_views::ring::{Masks, groups};

@@ -181,7 +181,7 @@ fn standard(seed: u64, peer: usize, draw: usize, runs: usize) -> Vec<f64> {
 mod tests {
     use super::*;
     use sottovoce_protocol::averaging::Noising;
-    use sottovoce_simulator::averaging::Scheme;
+    use sottovoce_protocol::public::Scheme;
     use sottovoce_views::door::Setting;
 
     #[test]

@@ -72,7 +72,7 @@ pub enum Claim {
 ///
 /// ```
 /// use sottovoce_audit::reconstruct::{Claim, Prior, Question};
-/// use sottovoce_simulator::averaging::Scheme;
+/// use sottovoce_protocol::public::Scheme;
 /// use sottovoce_views::door::Setting;
 /// let question = Question {
 ///     setting: Setting::of(Scheme::Butterfly { positions: (0..8).collect() }),

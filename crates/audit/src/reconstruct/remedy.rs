@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sottovoce_fault::decimal::up_value;
 use sottovoce_protocol::Peer;
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::door::{Overheard, Setting};

@@ -1,11 +1,9 @@
 //! The very same peers on numbers, over a perfect network, with somebody listening.
 
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::averaging::{Message, Noising, Plan};
-use sottovoce_simulator::averaging::{AveragingPeer, Part, Scheme};
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::averaging::{Message, Noising, Plan, listen};
+use sottovoce_protocol::public::{AveragingPeer, Cancelling, Part, Scheme};
 use sottovoce_simulator::paired::Paired;
-use sottovoce_simulator::trace::listen;
 use sottovoce_views::door::Setting;
 
 use super::Result;

@@ -8,12 +8,11 @@ use std::collections::BTreeMap;
 
 use sottovoce_dense::Mat;
 use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::public::{Cancelling, Scheme};
 use sottovoce_protocol::{Coefficients, Peer};
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::cancelling::Cancelling;
-use sottovoce_simulator::trace::{Heard, trace};
 use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Results;
+use sottovoce_views::trace::{Heard, trace};
 
 use super::masked::Sight;
 use super::{Error, Result};

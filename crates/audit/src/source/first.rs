@@ -19,7 +19,7 @@ pub(super) const PIECE: u64 = 100;
 ///
 /// ```
 /// use sottovoce_audit::source::{Pace, Setting, Sight, precision};
-/// use sottovoce_simulator::rumor::{Among, Curious, Rules};
+/// use sottovoce_protocol::public::{Among, Curious, Rules};
 /// let curious = Curious::last(10, 100)?;
 /// let setting = Setting {
 ///     among: Among::Everyone(100),

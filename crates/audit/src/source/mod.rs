@@ -25,7 +25,8 @@ pub use share::Share;
 pub use silence::silence;
 pub use vote::vote;
 
-use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
+use sottovoce_protocol::public::{Among, Curious, Rules};
+use sottovoce_simulator::rumor::{Crowd, Dice};
 
 /// A rumour that is watched.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use sottovoce_simulator::rumor::{Crowd, Curious, Seen, Told};
+use sottovoce_protocol::public::Curious;
+use sottovoce_simulator::rumor::{Crowd, Seen, Told};
 
 use super::{Pace, Setting};
 

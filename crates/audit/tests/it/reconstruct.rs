@@ -5,7 +5,7 @@
 
 use sottovoce_audit::reconstruct::{Claim, Findings, Judgement, Prior, Question, Target};
 use sottovoce_protocol::averaging::Coupling;
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};

@@ -3,7 +3,7 @@
 use sottovoce_privacy::{Lots, calibrate};
 use sottovoce_protocol::Shared;
 use sottovoce_protocol::consensus::{Band, Hidden, Plan};
-use sottovoce_simulator::consensus::{ConsensusSetup, check_hidden, check_pairs};
+use sottovoce_simulator::consensus::ConsensusSetup;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::cancelling::Secrets;
@@ -51,7 +51,7 @@ pub fn hidden(
     let one = |place: usize| -> Result<Hidden> {
         let lots = Lots::of_size(sizes[place], lot)?;
         let with = |multiplier| Hidden { band, ..Hidden::new(lots, clip, multiplier) };
-        check_hidden(&with(0.0))?;
+        with(0.0).check()?;
         Ok(match amount {
             Amount::Multiplier(multiplier) => with(multiplier),
             Amount::Target { .. } if draws == 0 => with(1.0),
@@ -67,7 +67,7 @@ pub fn hidden(
         if let Amount::Target { .. } = amount {
             shared(&mut all, secrets)?;
         }
-        check_pairs(secrets.pairs(), &all)?;
+        secrets.pairs().check_gradients(&all)?;
     }
     Ok(all)
 }

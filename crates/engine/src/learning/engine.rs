@@ -1,9 +1,9 @@
 //! What every run is under way, whatever the method; and the engine of all methods in which everyone steps at once.
 
 use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_protocol::walk::{TokenPath, Visit};
 use sottovoce_protocol::{Overspent, Peer};
-use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::descent::{Descending, DescentSetup, Hear};
 
 use super::network::Traffic;

@@ -4,11 +4,11 @@
 //! those of the given graph, where one is given; else of the butterfly's own partners.
 
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::trace::{Trace, trace};
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_views::exact::{Leakage, Results, traced};
 use sottovoce_views::parallel;
+use sottovoce_views::trace::{Trace, trace};
 
 use super::point::Point;
 use super::row::Kind;

@@ -2,7 +2,7 @@
 //!
 //! Its losses are those towards someone who sees every message and holds the secrets of so many peers, whoever they are, and so of any one peer, too.
 
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_views::cancelling::everything;
 use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Leakage;

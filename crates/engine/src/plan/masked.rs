@@ -4,8 +4,8 @@
 //! server's times the number of peers over that of the honest ones, but for rounding.
 
 use sottovoce_privacy::{Adversary, Gdp};
+use sottovoce_protocol::public::Scheme;
 use sottovoce_protocol::ring::{Agreed, Ring};
-use sottovoce_simulator::averaging::Scheme;
 use sottovoce_views::exact::Leakage;
 use sottovoce_views::ring::Masked;
 

@@ -2,11 +2,11 @@
 
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::trace::trace;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::family::Family;
 use sottovoce_topology::schedule::Schedule;
 use sottovoce_views::exact;
+use sottovoce_views::trace::trace;
 
 use super::gossip::profiles;
 use super::point::Curve;

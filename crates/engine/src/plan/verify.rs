@@ -1,7 +1,7 @@
 //! The chosen plan, accounted for once more with the noises as printed: never by a formula, never by the search's own numbers.
 
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Loss, Risk, Standing, Unit, round_up};
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::{Graph, paths};
 use sottovoce_views::door::{self, Setting};
 use sottovoce_views::exact::Leakage;

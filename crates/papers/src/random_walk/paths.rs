@@ -8,7 +8,6 @@ use rand::Rng;
 use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
 use sottovoce_protocol::Chance;
 use sottovoce_protocol::walk::Transition;
-use sottovoce_simulator::rows;
 use sottovoce_views::parallel;
 use sottovoce_views::walk::{Odometer, Visit};
 
@@ -89,7 +88,7 @@ impl Seen {
 /// What so many random paths of a walk, each from a random peer, reveal to each of `observers`.
 pub(super) fn watch(walk: &Walk, observers: &[usize], paths: usize, seed: u64) -> Result<Vec<Seen>> {
     let (mixing, steps) = (&walk.mixing, walk.steps);
-    let transitions: Vec<Transition> = (0..mixing.nodes()).map(|u| rows::transition(mixing, u)).collect();
+    let transitions: Vec<Transition> = (0..mixing.nodes()).map(|u| Transition::of(mixing, u)).collect();
     let fresh = Odometer::new(mixing.nodes(), &observers.iter().map(|&v| vec![v]).collect::<Vec<_>>())?;
     let piece = |piece: usize| -> Result<Vec<Seen>> {
         let mut seen = nothing(observers, walk);
@@ -156,7 +155,7 @@ mod tests {
     fn paths_are_walks_and_depend_on_the_seed_alone() {
         let graph = generate(&Family::Ring { n: 9 }, 0, true).unwrap();
         let mixing = Mixing::new(&graph, Weights::Metropolis);
-        let transitions: Vec<Transition> = (0..9).map(|u| rows::transition(&mixing, u)).collect();
+        let transitions: Vec<Transition> = (0..9).map(|u| Transition::of(&mixing, u)).collect();
         let holders = path(&transitions, 500, 7, 0);
         assert!(holders.len() == 500 && holders.windows(2).all(|pair| graph.has_edge(pair[0], pair[1])));
         assert_eq!(holders, path(&transitions, 500, 7, 0));

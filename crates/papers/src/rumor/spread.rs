@@ -4,7 +4,8 @@
 //! some are kept: every one at first, then ever fewer, the same ones of every run.
 
 use sottovoce::rumor::kept_after;
-use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
+use sottovoce_protocol::public::{Among, Rules};
+use sottovoce_simulator::rumor::{Crowd, Dice};
 use sottovoce_views::parallel;
 
 use crate::Result;

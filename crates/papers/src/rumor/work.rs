@@ -2,7 +2,7 @@
 
 use sottovoce_audit::source::{Pace, Setting, Share, Sight, precision, vote};
 use sottovoce_privacy::noise::simulation::Seed;
-use sottovoce_simulator::rumor::{Among, Curious, Rules};
+use sottovoce_protocol::public::{Among, Curious, Rules};
 
 use super::spread::Spread;
 use super::theory::Theory;

@@ -2,7 +2,8 @@
 
 use sottovoce_audit::source::Share;
 use sottovoce_privacy::Standing;
-use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
+use sottovoce_protocol::public::{Among, Rules};
+use sottovoce_simulator::rumor::{Crowd, Dice};
 use sottovoce_views::parallel;
 use sottovoce_views::rumor::{Rumor, few_messages, survival, survival_at_most};
 

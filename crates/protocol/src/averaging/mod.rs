@@ -31,6 +31,7 @@ mod butterfly;
 mod coupled;
 mod descent;
 mod gossip;
+mod listen;
 mod state;
 mod tree;
 mod varying;
@@ -41,10 +42,11 @@ pub use butterfly::Butterfly;
 pub use coupled::Coupling;
 pub use descent::InTurn;
 pub use gossip::Gossip;
+pub use listen::{Averages, listen};
 pub use state::State;
 pub use tree::Tree;
 pub use varying::Varying;
-pub use words::{Input, Message, Noising, Note, Output, Round, Rounds, Start};
+pub use words::{AveragingTranscript, Input, Message, Noising, Note, Output, Round, Rounds, Start};
 
 use crate::Peer;
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Overspent, Peer, Refusal, Uncovered};
+use crate::{Overspent, Peer, Refusal, Transcript, Uncovered};
 
 /// The noises of an averaging run, and what they protect.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,3 +94,6 @@ pub type Input<V> = crate::Input<Start, Message<V>, Round, V>;
 
 /// What a peer of an averaging run asks for.
 pub type Output<V> = crate::Output<Message<V>, Round, Note, V>;
+
+/// The transcript of an averaging run.
+pub type AveragingTranscript = Transcript<Round, Note>;

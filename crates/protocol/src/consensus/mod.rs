@@ -38,5 +38,5 @@ pub use band::Band;
 pub use draws::Draws;
 pub use learner::{Learner, Said};
 pub use optimiser::{Moments, Optimiser, Rule};
-pub use plan::{At, Hidden, Method, Plan, Rates};
+pub use plan::{At, Hidden, Method, Plan, Rates, loudness};
 pub use words::{Input, Message, Note, Output};

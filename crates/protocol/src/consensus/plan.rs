@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::{Adjacency, Lots, Mechanism, calibrate};
 
-use super::{Band, Optimiser};
-use crate::Release;
+use super::{Band, Optimiser, Rule};
+use crate::{Error, Release, Result};
 
 /// What everybody does.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -103,6 +103,33 @@ impl Hidden {
         Self { lots, clip, multiplier, band: Band::NONE, exchanged: false }
     }
 
+    /// Refuses what cannot be hidden.
+    pub fn check(&self) -> Result<()> {
+        let Hidden { clip, multiplier, .. } = *self;
+        if !(multiplier >= 0.0 && multiplier.is_finite()) {
+            return Err(Error::parameter("multiplier", multiplier, "give a finite number, 0 or more"));
+        }
+        let Band { width, memory } = self.band;
+        if width == 0 || self.rate() > 1.0 {
+            let remedy = format!(
+                "a row has its turn once in a cycle; give from 1 to 1/{}, 1 over the rate of lots",
+                self.lots.rate()
+            );
+            return Err(Error::parameter("band", width, remedy));
+        }
+        if !(memory > 0.0 && memory <= 1.0) {
+            return Err(Error::parameter("memory", memory, "give a share above 0 and at most 1"));
+        }
+        if !(clip > 0.0 && (clip.is_finite() || multiplier == 0.0)) {
+            return Err(Error::parameter(
+                "clip",
+                clip,
+                "give a positive number, finite where there is noise",
+            ));
+        }
+        Ok(())
+    }
+
     /// The same with the least noise for which so many draws stay within `(epsilon, delta)`, by certified laws or by Rényi divergences.
     pub fn calibrated(
         self,
@@ -139,7 +166,55 @@ impl Hidden {
     }
 }
 
+/// What the noise of pairs is measured by: the least noise of anyone. It is the same for everybody, or pairs would not cancel.
+pub fn loudness(hidden: &[Option<Hidden>]) -> f64 {
+    let scales = hidden.iter().flatten().map(|hidden| hidden.release().scale);
+    scales.fold(f64::INFINITY, |least, scale| if scale < least { scale } else { least })
+}
+
 impl Plan {
+    /// Refuses a plan that nobody can follow.
+    pub fn check(&self) -> Result<()> {
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        for rate in [self.rates.start, self.rates.finish] {
+            if !positive(rate) {
+                return Err(Error::parameter("rates", rate, "give positive, finite step sizes"));
+            }
+        }
+        let optimiser = self.optimiser;
+        if !(optimiser.decay >= 0.0 && optimiser.decay.is_finite()) {
+            return Err(Error::parameter("decay", optimiser.decay, "give a finite number, 0 or more"));
+        }
+        let shares = match optimiser.rule {
+            Rule::Sgd => vec![],
+            Rule::Momentum { beta } => vec![beta],
+            Rule::Adam { beta, square, epsilon } if positive(epsilon) => vec![beta, square],
+            Rule::Adam { epsilon, .. } => {
+                return Err(Error::parameter("epsilon", epsilon, "give Adam a positive, finite number"));
+            }
+        };
+        if let Some(beta) = shares.into_iter().find(|beta| !(0.0..1.0).contains(beta)) {
+            return Err(Error::parameter("beta", beta, "give a share from 0 to below 1"));
+        }
+        match self.method {
+            Method::Dsgt if optimiser.rule != Rule::Sgd => {
+                let remedy = "gradient tracking steps along its tracker; take plain steps";
+                Err(Error::parameter("optimiser", format!("{:?}", optimiser.rule), remedy))
+            }
+            Method::Dinno { primal: 0, .. } => {
+                Err(Error::parameter("primal", 0, "give at least one primal step"))
+            }
+            Method::Dinno { rho, growth, .. } if !(positive(rho) && positive(growth)) => {
+                Err(Error::parameter(
+                    "rho",
+                    format!("{rho} growing by {growth}"),
+                    "give positive, finite numbers",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Private draws in each iteration.
     pub fn draws_each(&self) -> usize {
         match self.method {

@@ -2,37 +2,16 @@
 
 use std::time::Duration;
 
-use sottovoce_protocol::averaging::{Averager, Message, Note, Plan, Round, Start};
-use sottovoce_protocol::{Machine, Output, Peer, Uncovered, Value};
+use sottovoce_protocol::averaging::{Averages, Note, Round, Start};
+use sottovoce_protocol::public::Facts;
+use sottovoce_protocol::{Noise, Output, Peer, Uncovered};
 
-use super::Facts;
 use crate::bias::{Ledger, Miss};
 use crate::driver::{Progress, Simulation, World};
 use crate::network::Network;
-use crate::noise::Noise;
 use crate::outcome::{Outcome, Silence, Traffic};
 use crate::record::{Coordinates, Step};
 use crate::{Result, require};
-
-/// A machine that averages, whatever is around it.
-pub trait Averages:
-    Machine<
-        Command = Start,
-        Message = Message<<Self as Machine>::Value>,
-        Timer = Round,
-        Label = Round,
-        Note = Note,
-    >
-{
-    /// Its present value: its result, once it has finished.
-    fn value(&self) -> &<Self as Machine>::Value;
-}
-
-impl<V: Value, P: Plan> Averages for Averager<V, P> {
-    fn value(&self) -> &V {
-        self.value()
-    }
-}
 
 /// A peer's gradient steps: `descend(peer, iteration, value)`.
 type Gradients<'a, V> = Box<dyn FnMut(Peer, usize, &mut V) + 'a>;
@@ -132,7 +111,8 @@ where
 ///
 /// ```
 /// use sottovoce_protocol::averaging::Noising;
-/// use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
+/// use sottovoce_protocol::public::Scheme;
+/// use sottovoce_simulator::averaging::AveragingSetup;
 /// use sottovoce_simulator::{driver::Simulation, invariants, network::Network, noise::PeerNoise};
 /// let setup = AveragingSetup {
 ///     values: vec![vec![1.0], vec![2.0], vec![6.0]],
@@ -147,7 +127,7 @@ where
 ///     .run();
 /// assert!(outcome.complete && outcome.violations.is_empty());
 /// assert!((outcome.finals[2].as_ref().unwrap()[0] - 3.0).abs() < 1e-8);
-/// # Ok::<(), sottovoce_simulator::Error>(())
+/// # Ok::<(), sottovoce_protocol::Error>(())
 /// ```
 impl<'a, M: Averages, N: Noise<M::Value>> Simulation<'a, M, AveragingWorld<'a, M::Value, N>>
 where

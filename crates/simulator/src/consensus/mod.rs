@@ -10,12 +10,12 @@ mod run;
 use rand::RngExt;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_privacy::{Adjacency, Budget, Composition, Lots, most};
-use sottovoce_protocol::consensus::{Band, Hidden, Method, Plan, Rule};
+use sottovoce_protocol::consensus::{Hidden, Method, Plan, loudness};
+use sottovoce_protocol::public::Cancelling;
 use sottovoce_protocol::{Peer, Shared, Value};
 use sottovoce_topology::mixing::Mixing;
 
 use crate::budget::Allowance;
-use crate::cancelling::{Cancelling, LOUDEST_SINGLE};
 use crate::paired::Paired;
 use crate::{Error, Result};
 
@@ -97,9 +97,9 @@ impl<'a> ConsensusSetup<'a> {
         if self.start.is_empty() || !self.start.is_finite() {
             return Err(Error::parameter("start", self.start.len(), "give finite numbers, at least one"));
         }
-        self.hidden.iter().flatten().try_for_each(check_hidden)?;
-        self.pairs.map_or(Ok(()), |pairs| check_pairs(pairs, self.hidden))?;
-        check_plan(&self.plan)
+        self.hidden.iter().flatten().try_for_each(Hidden::check)?;
+        self.pairs.map_or(Ok(()), |pairs| pairs.check_gradients(self.hidden))?;
+        self.plan.check()
     }
 
     /// What the noise of pairs is measured by, where there are some.
@@ -122,48 +122,6 @@ impl<'a> ConsensusSetup<'a> {
     fn noises(&self) -> Vec<Paired> {
         Paired::all(self.seed, self.mixing.nodes(), self.pairs)
     }
-}
-
-/// Refuses pairs whose noise would not cancel, or cover nothing.
-pub fn check_pairs(pairs: &Cancelling, hidden: &[Option<Hidden>]) -> Result<()> {
-    let (kappa, agents) = (pairs.kappa(), hidden.len());
-    if pairs.peers() != agents {
-        return Err(Error::parameter(
-            "keys",
-            pairs.peers(),
-            format!("there are {agents} agents; name each of them"),
-        ));
-    }
-    if !(0.0..=LOUDEST_SINGLE).contains(&kappa) {
-        let remedy = format!(
-            "give at most {LOUDEST_SINGLE:e}: beyond, single precision loses the values in the noise of the pairs"
-        );
-        return Err(Error::parameter("cancel", kappa, remedy));
-    }
-    if let Some(agent) = hidden.iter().position(Option::is_none) {
-        let remedy = "who has no rows adds no noise, so that her pairs would not cancel; leave her out";
-        return Err(Error::parameter("cancel", format!("asked for, and agent {agent} has no rows"), remedy));
-    }
-    let bands = hidden.iter().flatten().map(|hidden| hidden.band);
-    if let Some(other) = bands.clone().zip(bands.skip(1)).find(|(one, other)| one != other) {
-        let remedy = "what one end takes back over time the other must, too; give everybody the same";
-        return Err(Error::parameter("band", format!("{:?}", other.1), remedy));
-    }
-    let loud = loudness(hidden);
-    if !(loud > 0.0 && loud.is_finite()) {
-        return Err(Error::parameter(
-            "cancel",
-            kappa,
-            "pairs are as loud as there is noise; give everybody some",
-        ));
-    }
-    Ok(())
-}
-
-/// What the noise of pairs is measured by: the least noise of anyone. It is the same for everybody, or pairs would not cancel.
-pub fn loudness(hidden: &[Option<Hidden>]) -> f64 {
-    let scales = hidden.iter().flatten().map(|hidden| hidden.release().scale);
-    scales.fold(f64::INFINITY, |least, scale| if scale < least { scale } else { least })
 }
 
 /// The order at which the losses of draws are added up.
@@ -189,68 +147,6 @@ fn draws_within(hidden: &Hidden, most: usize, epsilon: f64, delta: f64) -> Resul
     };
     let releases = most::number("draws", hidden.releases(most) as u64, epsilon, spend)?.number;
     Ok(releases as usize * hidden.band.cycle())
-}
-
-/// Refuses what cannot be hidden.
-pub fn check_hidden(hidden: &Hidden) -> Result<()> {
-    let Hidden { clip, multiplier, .. } = *hidden;
-    if !(multiplier >= 0.0 && multiplier.is_finite()) {
-        return Err(Error::parameter("multiplier", multiplier, "give a finite number, 0 or more"));
-    }
-    let Band { width, memory } = hidden.band;
-    if width == 0 || hidden.rate() > 1.0 {
-        let remedy = format!(
-            "a row has its turn once in a cycle; give from 1 to 1/{}, 1 over the rate of lots",
-            hidden.lots.rate()
-        );
-        return Err(Error::parameter("band", width, remedy));
-    }
-    if !(memory > 0.0 && memory <= 1.0) {
-        return Err(Error::parameter("memory", memory, "give a share above 0 and at most 1"));
-    }
-    if !(clip > 0.0 && (clip.is_finite() || multiplier == 0.0)) {
-        return Err(Error::parameter("clip", clip, "give a positive number, finite where there is noise"));
-    }
-    Ok(())
-}
-
-fn check_plan(plan: &Plan) -> Result<()> {
-    let positive = |x: f64| x > 0.0 && x.is_finite();
-    for rate in [plan.rates.start, plan.rates.finish] {
-        if !positive(rate) {
-            return Err(Error::parameter("rates", rate, "give positive, finite step sizes"));
-        }
-    }
-    let optimiser = plan.optimiser;
-    if !(optimiser.decay >= 0.0 && optimiser.decay.is_finite()) {
-        return Err(Error::parameter("decay", optimiser.decay, "give a finite number, 0 or more"));
-    }
-    let shares = match optimiser.rule {
-        Rule::Sgd => vec![],
-        Rule::Momentum { beta } => vec![beta],
-        Rule::Adam { beta, square, epsilon } if positive(epsilon) => vec![beta, square],
-        Rule::Adam { epsilon, .. } => {
-            return Err(Error::parameter("epsilon", epsilon, "give Adam a positive, finite number"));
-        }
-    };
-    if let Some(beta) = shares.into_iter().find(|beta| !(0.0..1.0).contains(beta)) {
-        return Err(Error::parameter("beta", beta, "give a share from 0 to below 1"));
-    }
-    match plan.method {
-        Method::Dsgt if optimiser.rule != Rule::Sgd => {
-            let remedy = "gradient tracking steps along its tracker; take plain steps";
-            Err(Error::parameter("optimiser", format!("{:?}", optimiser.rule), remedy))
-        }
-        Method::Dinno { primal: 0, .. } => {
-            Err(Error::parameter("primal", 0, "give at least one primal step"))
-        }
-        Method::Dinno { rho, growth, .. } if !(positive(rho) && positive(growth)) => Err(Error::parameter(
-            "rho",
-            format!("{rho} growing by {growth}"),
-            "give positive, finite numbers",
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// What draws are made of.
@@ -296,6 +192,7 @@ pub fn pick(hidden: &Hidden, seed: Seed, (agent, draw): (Peer, u64), picked: &mu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sottovoce_protocol::consensus::Band;
 
     /// With a band a row comes in one draw of every cycle, at that many times the rate: as often as without, and never twice in a cycle.
     #[test]

@@ -6,10 +6,11 @@
 //! stays active or is new to the rumour cannot be foretold, so bits are set without branches. With 65,536 peers the bits fit the
 //! first cache; with ten million their cache misses bound the speed. The benchmark `rumor` prints nanoseconds per telling.
 
+use sottovoce_protocol::public::{Among, Rules, check_source};
 use sottovoce_protocol::rumor::{Chance, Contacts, Start, Telling, tell};
 
+use super::Dice;
 use super::bits::Bits;
-use super::{Among, Dice, Rules, check_source};
 use crate::Result;
 
 /// A telling.
@@ -26,13 +27,14 @@ pub struct Told {
 /// All peers of one rumour.
 ///
 /// ```
-/// use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
+/// use sottovoce_protocol::public::{Among, Rules};
+/// use sottovoce_simulator::rumor::{Crowd, Dice};
 /// let mut crowd = Crowd::new(Among::Everyone(1000), Rules::new(0.5)?, 3, Dice::new(7, 0, 0))?;
 /// while crowd.informed() < 1000 {
 ///     crowd.round(|_| ());
 /// }
 /// assert!((20..100).contains(&crowd.rounds()));
-/// # Ok::<(), sottovoce_simulator::Error>(())
+/// # Ok::<(), sottovoce_protocol::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Crowd<'a> {
@@ -141,7 +143,7 @@ impl<'a> Crowd<'a> {
         let place = self.dice.below(last + 1);
         let from = self.active[place] as usize;
         let Telling { to, stays } = self.telling(from)?;
-        let lost = self.rules.loses(from, to, &mut self.dice);
+        let lost = loses(&self.rules, from, to, &mut self.dice);
         // Who tells itself is as active as before. No branches: they would be wrong half of the time.
         let silent = !stays & (from != to) & !(lost & self.rules.repeated);
         let moved = self.active[last];
@@ -191,7 +193,7 @@ impl<'a> Crowd<'a> {
         for &from in &before {
             let from = from as usize;
             let Some(Telling { to, stays }) = self.telling(from) else { continue };
-            let lost = self.rules.loses(from, to, &mut self.dice);
+            let lost = loses(&self.rules, from, to, &mut self.dice);
             self.will_be.add(from, stays | lost & self.rules.repeated);
             self.will_be.add(to, !lost);
             self.next.push(to as u32);
@@ -248,7 +250,7 @@ impl<'a> Crowd<'a> {
                 let Some(Telling { to, stays }) = tell(contacts(from), rules.muting, &mut dice) else {
                     continue;
                 };
-                let lost = LOSSY && rules.loses(from, to, &mut dice);
+                let lost = LOSSY && loses(&rules, from, to, &mut dice);
                 keep |= u64::from(stays & alike | lost & rules.repeated) << bit;
                 self.will_be.add(to, !lost);
                 hear(Told { from: from as u32, to: to as u32, lost });
@@ -280,12 +282,10 @@ impl<'a> Crowd<'a> {
     }
 }
 
-impl Rules {
-    /// Nobody loses what it tells itself.
-    #[inline]
-    fn loses(&self, from: usize, to: usize, dice: &mut Dice) -> bool {
-        self.drop > 0.0 && dice.unit() < self.drop && from != to
-    }
+/// Nobody loses what it tells itself.
+#[inline]
+fn loses(rules: &Rules, from: usize, to: usize, dice: &mut Dice) -> bool {
+    rules.drop > 0.0 && dice.unit() < rules.drop && from != to
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
+use sottovoce_protocol::public::{Among, Curious, check_source};
 use sottovoce_protocol::rumor::{Begin, Chance, Contacts, Id, Label, Message, Note, RumorRules, Teller};
 use sottovoce_protocol::{Peer, Transcript, Uncovered};
 
-use super::curious::{Curious, Seen};
-use super::{Among, Dice, check_source};
+use super::{Dice, Seen};
 use crate::driver::{Ended, Simulation, World};
 use crate::invariants::{Invariant, OnlyNeighboursTalk, Violation};
 use crate::network::{Faults, Network, nanoseconds};
@@ -21,7 +21,8 @@ use crate::{Result, require};
 /// use std::time::Duration;
 /// use sottovoce_protocol::rumor::{Clock, RumorRules, Muting, Start};
 /// use sottovoce_simulator::network::{Faults, Network};
-/// use sottovoce_simulator::rumor::{Among, RumorRun};
+/// use sottovoce_protocol::public::Among;
+/// use sottovoce_simulator::rumor::RumorRun;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let muting = Muting::new(0.5)?;
 /// let run = RumorRun {

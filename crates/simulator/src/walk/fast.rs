@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::walk::{Host, Tally, Visit};
-use sottovoce_protocol::{Chance, Means, Overspent, Peer, Release, Uncovered, Value};
+use sottovoce_protocol::{Chance, Means, Noise, Overspent, Peer, Release, Uncovered, Value};
 
 use super::{Turn, WalkSetup};
-use crate::noise::{Noise, PeerNoise};
+use crate::noise::PeerNoise;
 use crate::{Allowance, Error, Result, require};
 
 /// What the present holder is lent. A visit throws no dice.

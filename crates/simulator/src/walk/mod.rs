@@ -19,11 +19,12 @@ pub use run::{Passage, WalkOutcome, WalkRun, WalkTranscript, WalkWorld, passages
 
 use rand::Rng;
 use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
-use sottovoce_protocol::walk::{Course, Host, Steps};
+use sottovoce_protocol::public::check;
+use sottovoce_protocol::walk::{Course, Host, Steps, Transition};
 use sottovoce_protocol::{Chance, Peer};
 use sottovoce_topology::mixing::Mixing;
 
-use crate::{Allowance, Error, Result, require, rows};
+use crate::{Allowance, Error, Result, require};
 
 /// The choices of one holder at one step of a token: a function of `(seed, token, step)`, so that a run can be continued anywhere.
 struct Turn(SimulationRng);
@@ -80,15 +81,15 @@ impl WalkSetup<'_> {
             return Err(Error::parameter("step", gamma, "give a positive, finite step size"));
         }
         let noising = sottovoce_protocol::averaging::Noising { sensitivity, local: noise, relay: 0.0 };
-        crate::averaging::check::noising_or_none(noising, self.budget)?;
-        crate::averaging::check::budget(self.budget)?;
-        crate::averaging::check::values(std::slice::from_ref(&self.start))
+        check::noising_or_none(noising, self.budget)?;
+        crate::budget::check(self.budget)?;
+        check::values(std::slice::from_ref(&self.start))
     }
 
     /// Every peer as a token finds it.
     fn hosts(&self) -> Vec<Host> {
         let worth = |peer: Peer| self.worth.get(peer).copied().unwrap_or(1.0);
-        let host = |peer| Host::new(peer, rows::transition(self.mixing, peer)).worth(worth(peer));
+        let host = |peer| Host::new(peer, Transition::of(self.mixing, peer)).worth(worth(peer));
         (0..self.mixing.nodes()).map(host).collect()
     }
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 use sottovoce_protocol::walk::{
     Epoch, Input, Label, Launch, Message, Note, Patience, Sent, Timer, Token, Visit, Walker,
 };
-use sottovoce_protocol::{Chance, Peer, Refusal, Transcript, Uncovered};
+use sottovoce_protocol::{Chance, Noise, Peer, Refusal, Transcript, Uncovered};
 
 use super::{Turn, WalkSetup};
 use crate::driver::{Ended, Simulation, World};
 use crate::invariants::{self, Invariant, Violation};
 use crate::network::{Faults, Network};
-use crate::noise::{Noise, PeerNoise};
+use crate::noise::PeerNoise;
 use crate::record::{Envelope, Recorder, Step};
 use crate::{Result, require};
 

@@ -1,11 +1,10 @@
 //! Noise that cancels, as machines and bulk drivers draw it.
 
-use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::cancelling::Cancelling;
-use sottovoce_simulator::noise::{Noise, PeerNoise};
+use sottovoce_protocol::Noise;
+use sottovoce_protocol::averaging::{Noising, listen};
+use sottovoce_protocol::public::{Cancelling, Scheme};
+use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::paired::{Paired, secret};
-use sottovoce_simulator::trace::listen;
 use sottovoce_topology::family::{Family, generate};
 
 fn pairs(n: usize, kappa: f64) -> Cancelling {

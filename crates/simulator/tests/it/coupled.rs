@@ -1,13 +1,13 @@
 //! Accelerated randomised gossip: its mean, its rate, and what it gains (docs/theorems/accelerated-randomised.md).
 
 use proptest::prelude::*;
-use sottovoce_protocol::averaging::{Coupling, Noising};
-use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
+use sottovoce_protocol::averaging::{Coupling, Noising, listen};
+use sottovoce_protocol::public::Scheme;
+use sottovoce_simulator::averaging::AveragingSetup;
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::invariants;
 use sottovoce_simulator::network::Network;
 use sottovoce_simulator::noise::PeerNoise;
-use sottovoce_simulator::trace::listen;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::Schedule;

@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::public::{Cancelling, Scheme};
 use sottovoce_simulator::descent::{Descending, DescentSetup};
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::network::Network;

@@ -5,8 +5,9 @@ use crate::common;
 use common::*;
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::{Averager, Noising};
+use sottovoce_protocol::public::AveragingPeer;
 use sottovoce_simulator::Allowance;
-use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup};
+use sottovoce_simulator::averaging::AveragingSetup;
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
 use sottovoce_simulator::noise::PeerNoise;
@@ -107,7 +108,7 @@ fn budgets_and_noises_may_differ() {
     // Releases cost 4 and 1.
     let budgets = [4.0, 1.0, 3.9, 0.9, f64::INFINITY, 4.0].map(|budget| Allowance::gaussian(budget).unwrap());
     let network = Network { timeout: Some(ms(10)), ..Network::perfect() };
-    let mut transcript = sottovoce_simulator::happened::AveragingTranscript::default();
+    let mut transcript = sottovoce_protocol::averaging::AveragingTranscript::default();
     let simulation = Simulation::new(peers, PeerNoise::all(1, 6), network, 1).unwrap();
     let outcome = simulation.budgets(budgets.to_vec()).unwrap().recorder(&mut transcript).run();
     let stopped: Vec<usize> = outcome.stopped.iter().map(|(peer, _)| *peer).collect();

@@ -3,9 +3,10 @@
 use crate::common;
 
 use common::*;
-use sottovoce_protocol::averaging::{Input, Message, Noising, Note, Output, Round, Start, State};
+use sottovoce_protocol::averaging::{Averages, Input, Message, Noising, Note, Output, Round, Start, State};
+use sottovoce_protocol::public::AveragingPeer;
 use sottovoce_protocol::{Machine, Means, Mismatch, Peer, Release};
-use sottovoce_simulator::averaging::{Averages, AveragingPeer, AveragingSetup};
+use sottovoce_simulator::averaging::AveragingSetup;
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::invariants;
 use sottovoce_simulator::network::Network;

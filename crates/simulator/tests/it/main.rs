@@ -15,5 +15,4 @@ mod ring;
 mod rumor;
 mod strict;
 mod toy;
-mod trace;
 mod walk;

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use common::*;
 use proptest::prelude::*;
-use sottovoce_protocol::averaging::{Coupling, Noising};
+use sottovoce_protocol::averaging::{AveragingTranscript, Coupling, Noising};
+use sottovoce_protocol::public::{Among, AveragingPeer, Scheme};
 use sottovoce_protocol::rumor::{Clock, Muting, RumorRules, Start};
 use sottovoce_protocol::walk::{Course, Patience, Steps};
 use sottovoce_protocol::{Data, Machine, Transcript};
-use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup, Scheme};
+use sottovoce_simulator::averaging::AveragingSetup;
 use sottovoce_simulator::descent::DescentSetup;
 use sottovoce_simulator::driver::Simulation;
-use sottovoce_simulator::happened::AveragingTranscript;
 use sottovoce_simulator::network::{Faults, Latency, Network};
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::outcome::Outcome;
-use sottovoce_simulator::rumor::{Among, RumorOutcome, RumorRun};
+use sottovoce_simulator::rumor::{RumorOutcome, RumorRun};
 use sottovoce_simulator::walk::{WalkOutcome, WalkRun, WalkSetup};
 
 const SECOND: Duration = Duration::from_secs(1);

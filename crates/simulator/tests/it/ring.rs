@@ -6,11 +6,12 @@ use proptest::prelude::*;
 use sottovoce_privacy::noise::exact::{ExactNoise, Secret};
 use sottovoce_protocol::Value;
 use sottovoce_protocol::averaging::Message;
+use sottovoce_protocol::public::Sums;
 use sottovoce_protocol::ring::{Agreed, Residues, Ring};
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::network::{Faults, Network};
 use sottovoce_simulator::record::{Entry, Mail};
-use sottovoce_simulator::ring::{RingSetup, Sums};
+use sottovoce_simulator::ring::RingSetup;
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::{Family, generate};
 

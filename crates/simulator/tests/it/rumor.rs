@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use sottovoce_protocol::public::{Among, Curious, Rules};
 use sottovoce_protocol::rumor::{Clock, Muting, RumorRules, Start};
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
-use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules, RumorOutcome, RumorRun};
+use sottovoce_simulator::rumor::{Crowd, Dice, RumorOutcome, RumorRun};
 use sottovoce_topology::family::{Family, generate};
 
 const SECOND: Duration = Duration::from_secs(1);

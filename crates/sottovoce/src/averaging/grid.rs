@@ -1,6 +1,6 @@
 //! What other noises and other numbers of steps would give: the sliders of the page.
 
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Results;

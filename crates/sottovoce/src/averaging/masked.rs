@@ -2,14 +2,13 @@
 
 use serde::Serialize;
 use sottovoce_privacy::Adversary;
+use sottovoce_protocol::averaging::AveragingTranscript;
+use sottovoce_protocol::public::{Scheme, Sums};
 use sottovoce_protocol::ring::Agreed;
-use sottovoce_simulator::Allowance;
-use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::driver::Simulation;
-use sottovoce_simulator::happened::AveragingTranscript;
-use sottovoce_simulator::invariants;
 use sottovoce_simulator::outcome::Outcome;
-use sottovoce_simulator::ring::{RingSetup, Sums};
+use sottovoce_simulator::ring::RingSetup;
+use sottovoce_simulator::{Allowance, invariants};
 use sottovoce_views::door::Setting;
 use sottovoce_views::ring::{Masked, Masks};
 

@@ -2,10 +2,10 @@
 
 use sottovoce_audit::reconstruct::{Claim, Findings, Target};
 use sottovoce_privacy::{Guarantee, limits};
+use sottovoce_protocol::public::Scheme;
 use sottovoce_report::{
     Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Promised, Provenance, Series, layout,
 };
-use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_views::door::Source;
 use sottovoce_views::utility::Contraction;

@@ -3,12 +3,10 @@
 //! All three promise the same epsilon. The first two are what peers can do by themselves; the server's is what they would get if they trusted somebody.
 
 use serde::Serialize;
-use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::averaging::{Noising, listen};
+use sottovoce_protocol::public::{Cancelling, Scheme};
 use sottovoce_report::{Series, Traded};
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_simulator::paired::Paired;
-use sottovoce_simulator::trace::listen;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_views::cancelling::with_any;
 

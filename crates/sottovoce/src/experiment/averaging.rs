@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sottovoce_fault::brief;
 use sottovoce_privacy::Adversary;
 use sottovoce_protocol::averaging::Coupling;
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_simulator::network::{Faults, Network};
 use sottovoce_simulator::paired::Paired;
 use sottovoce_topology::Graph;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use sottovoce_simulator::cancelling::{self, Cancelling};
+use sottovoce_protocol::public::Cancelling;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::{Graph, GraphBuilder};
 
@@ -141,7 +141,7 @@ pub(super) fn check(cancel: Option<f64>, keys: Option<&Keys>, colluders: Option<
     }
     check_colluders(colluders)?;
     match (cancel, keys) {
-        (Some(kappa), _) => Ok(cancelling::check(kappa)?),
+        (Some(kappa), _) => Ok(Cancelling::check(kappa)?),
         (None, Some(keys)) => {
             let remedy = "no noise cancels; give --cancel KAPPA as well, or leave it out";
             Err(Error::parameter("keys", keys, remedy))

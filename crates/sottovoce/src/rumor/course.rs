@@ -1,8 +1,9 @@
 //! One run, as it is shown: who knows and who tells after each round, and whom the curious hear first.
 
+use sottovoce_protocol::public::{Among, Curious, Rules};
 use sottovoce_protocol::rumor::Chance;
 use sottovoce_report::rumor::{Dot, Frame, Moment, State};
-use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
+use sottovoce_simulator::rumor::{Crowd, Dice};
 
 use crate::Result;
 use crate::transcript::Tellings;

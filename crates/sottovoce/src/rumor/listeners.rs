@@ -1,7 +1,8 @@
 //! Who listens: so many, drawn where it matters which, or named.
 
+use sottovoce_protocol::public::Curious;
 use sottovoce_protocol::rumor::Chance;
-use sottovoce_simulator::rumor::{Curious, Dice};
+use sottovoce_simulator::rumor::Dice;
 use sottovoce_topology::Graph;
 
 use crate::Result;

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 use sottovoce_privacy::noise::simulation::Seed;
+use sottovoce_protocol::public::{Curious, Rules};
 use sottovoce_report::rumor::Suspicion;
 use sottovoce_report::text;
-use sottovoce_simulator::rumor::{Curious, Rules};
 use sottovoce_views::rumor::{Rumor, attack_success};
 
 use super::{CONFIDENCE, Example, Networked, posterior, within, words};

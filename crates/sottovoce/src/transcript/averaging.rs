@@ -2,11 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Adversary;
-use sottovoce_protocol::averaging::Coupling;
+use sottovoce_protocol::averaging::{AveragingTranscript, Coupling};
+use sottovoce_protocol::public::{Cancelling, Scheme};
 use sottovoce_protocol::ring::{Agreed, Ring};
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::cancelling::Cancelling;
-use sottovoce_simulator::happened::AveragingTranscript;
 use sottovoce_topology::Graph;
 use sottovoce_topology::schedule::{Ending, Schedule, Step};
 use sottovoce_views::door::{Past, Setting};

@@ -3,8 +3,9 @@
 //! Messages that were lost are not in it: nobody heard them. Whoever reads the whole file knows who began.
 
 use serde::{Deserialize, Serialize};
+use sottovoce_protocol::public::Curious;
 use sottovoce_protocol::rumor::{Label, Note};
-use sottovoce_simulator::rumor::{Curious, RumorTranscript};
+use sottovoce_simulator::rumor::RumorTranscript;
 use sottovoce_topology::Graph;
 
 use super::{SCHEMA_VERSION, SHOWN, astray, differing, unlike};

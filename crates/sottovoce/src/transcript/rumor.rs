@@ -8,7 +8,7 @@
 //! Whoever reads the whole file knows who began. It is for those who judge a simulated run.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_simulator::rumor::Curious;
+use sottovoce_protocol::public::Curious;
 
 use super::{SCHEMA_VERSION, SHOWN, astray, differing, unlike};
 use crate::experiment::Experiment;

@@ -9,7 +9,7 @@
 use serde::Serialize;
 use sottovoce_dense::{Mat, cholesky, eigenvalues, solve_cholesky};
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::public::Cancelling;
 
 use super::honest::Honest;
 use super::{everything, gap};
@@ -38,7 +38,7 @@ const ROUNDING: f64 = 1e-9;
 /// exact and not bounds from above.
 ///
 /// ```
-/// use sottovoce_simulator::cancelling::Cancelling;
+/// use sottovoce_protocol::public::Cancelling;
 /// use sottovoce_topology::family::{Family, generate};
 /// use sottovoce_views::cancelling::with_any;
 /// let keys = generate(&Family::Complete { n: 64 }, 0, true)?;

@@ -1,7 +1,7 @@
 //! What peers learn from their own messages where pairs cancel: `q_u' (I + kappa² Q L Q')^-1 q_u`, in the space of what they heard.
 
 use sottovoce_dense::{Mat, solve_lower};
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::public::Cancelling;
 
 use super::honest::Honest;
 use crate::exact::Leakage;

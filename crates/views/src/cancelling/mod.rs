@@ -29,11 +29,11 @@ pub(crate) use heard::under;
 pub(crate) use honest::Honest;
 pub(crate) use secrets::{HAIR, upward};
 
-use sottovoce_simulator::cancelling::Cancelling;
+use solve::Solver;
+use sottovoce_protocol::public::Cancelling;
 
 use crate::exact::Leakage;
 use crate::{Error, Result, parallel};
-use solve::Solver;
 
 /// Losses known better than this, relatively, are called exact.
 const SHARP: f64 = 1e-3;
@@ -44,7 +44,7 @@ const WORK: f64 = 2e9;
 /// What someone learns of everyone who sees every message and knows all that the peers of a coalition know, which may be empty.
 ///
 /// ```
-/// use sottovoce_simulator::cancelling::Cancelling;
+/// use sottovoce_protocol::public::Cancelling;
 /// use sottovoce_topology::family::{Family, generate};
 /// use sottovoce_views::cancelling::everything;
 /// let keys = generate(&Family::Complete { n: 10 }, 0, true)?;

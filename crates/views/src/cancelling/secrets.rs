@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Adversary;
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::public::Cancelling;
 use sottovoce_topology::Graph;
 
 use super::with_any;

@@ -9,8 +9,7 @@
 
 use sottovoce_privacy::{Adjacency, Adversary, limits};
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::consensus::Hidden;
-use sottovoce_simulator::consensus::{check_pairs, loudness};
+use sottovoce_protocol::consensus::{Hidden, loudness};
 
 use super::released::{Series, check_observers};
 use super::{Overheard, Released};
@@ -73,7 +72,7 @@ impl<'a> Drawn<'a> {
 
     fn check(&self) -> Result<()> {
         match self.secrets {
-            Some(secrets) => Ok(check_pairs(secrets.pairs(), self.hidden)?),
+            Some(secrets) => Ok(secrets.pairs().check_gradients(self.hidden)?),
             None => Ok(()),
         }
     }
@@ -140,7 +139,7 @@ mod tests {
 
     use super::*;
     use crate::door::{Learnt, account};
-    use sottovoce_simulator::cancelling::Cancelling;
+    use sottovoce_protocol::public::Cancelling;
     use sottovoce_topology::Graph;
 
     fn hidden(rows: usize, clip: f64, multiplier: f64) -> Option<Hidden> {

@@ -1,14 +1,14 @@
 //! How far results are from the mean, whatever the protocol; and who ever speaks to whom.
 
 use sottovoce_protocol::averaging::{Noising, Plan};
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::trace::{Trace, trace};
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{UNREACHABLE, distances};
 
 use super::{Overheard, Setting};
 use crate::Result;
 use crate::ring::Masks;
+use crate::trace::{Trace, trace};
 use crate::utility::{Contraction, pairs_left, quadratic, spread_left};
 
 impl Setting {
@@ -90,6 +90,6 @@ impl Setting {
 
     fn results_traced(&self) -> Result<Trace> {
         let noising = Noising { sensitivity: 1.0, local: 1.0, relay: self.relay_noise };
-        Ok(trace(&self.scheme, noising, &[])?)
+        trace(&self.scheme, noising, &[])
     }
 }

@@ -11,9 +11,8 @@
 //! A run that is over is asked about in the same words: the positions and paths are those that were.
 
 use sottovoce_privacy::{Adversary, Standing};
+use sottovoce_protocol::public::{Cancelling, Scheme};
 use sottovoce_protocol::walk::TokenPath;
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_topology::mixing::Mixing;
 
 use super::Overheard;

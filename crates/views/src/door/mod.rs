@@ -106,7 +106,7 @@ pub struct Account<L = Leakage> {
 ///
 /// ```
 /// use sottovoce_privacy::Adversary;
-/// use sottovoce_simulator::averaging::Scheme;
+/// use sottovoce_protocol::public::Scheme;
 /// use sottovoce_views::door::{Setting, account};
 /// let run = Setting::of(Scheme::Butterfly { positions: (0..8).collect() });
 /// let peer = account(&run, &Adversary::Peer(0))?;

@@ -11,12 +11,12 @@
 
 use serde::Serialize;
 use sottovoce_privacy::Adversary;
+use sottovoce_protocol::averaging::{AveragingTranscript, Note};
+use sottovoce_protocol::public::Scheme;
 use sottovoce_protocol::ring::Ring;
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::happened::{AveragingTranscript, Happened, finished, happened, nobody_was_missed};
 
 use super::{Overheard, Setting};
-use crate::exact::{self, Leakage, Mixed, Results, Round};
+use crate::exact::{self, ExecutedRound, Leakage, Results};
 use crate::ring::Masked;
 use crate::{Result, check_observers};
 
@@ -41,22 +41,22 @@ pub enum Source {
 pub struct Past {
     setting: Setting,
     /// Rows and arrivals of every round, where somebody went on without somebody.
-    rounds: Option<Vec<Round>>,
+    rounds: Option<Vec<ExecutedRound>>,
     finished: Vec<bool>,
 }
 
 impl Past {
     /// From what a driver wrote down.
     pub fn new(setting: Setting, transcript: &AveragingTranscript) -> Result<Self> {
-        let rounds = match nobody_was_missed(transcript) {
-            true => None,
-            false => {
-                let rounds = happened(&setting.scheme, transcript)?;
-                Some(rounds.into_iter().map(of_views).collect())
+        let (mut went_on, mut finished) = (false, vec![false; setting.peers()]);
+        for (peer, note) in &transcript.notes {
+            match note {
+                Note::Missed { .. } => went_on = true,
+                Note::Finished => finished.get_mut(*peer).into_iter().for_each(|done| *done = true),
+                _ => {}
             }
-        };
-        let done = finished(transcript);
-        let finished = (0..setting.peers()).map(|peer| done.contains(&peer)).collect();
+        }
+        let rounds = went_on.then(|| exact::replay(&setting.scheme, transcript)).transpose()?;
         Ok(Self { setting, rounds, finished })
     }
 
@@ -69,9 +69,10 @@ impl Past {
         }
     }
 
-    fn is_traceable(&self, rounds: &[Round], observers: &[usize]) -> bool {
+    fn is_traceable(&self, rounds: &[ExecutedRound], observers: &[usize]) -> bool {
         let nodes = self.peers();
-        let heard = |round: &Round| round.heard.iter().filter(|(_, to)| observers.contains(to)).count();
+        let heard =
+            |round: &ExecutedRound| round.heard.iter().filter(|(_, to)| observers.contains(to)).count();
         let watched: usize = rounds.iter().map(heard).sum();
         let accelerated =
             matches!(self.setting.scheme, Scheme::Gossip { accelerated: true, .. } | Scheme::Coupled { .. });
@@ -115,7 +116,7 @@ impl Overheard for Past {
             None => return self.setting.leakage(observers),
             Some(rounds) if self.is_traceable(rounds, observers) => {
                 let shown = self.results().of(nodes).into_iter().filter(|peer| self.finished[*peer]);
-                exact::happened(nodes, rounds, observers, &shown.collect::<Vec<_>>())
+                exact::executed(nodes, rounds, observers, &shown.collect::<Vec<_>>())
             }
             Some(_) => exact::local(nodes, &check_observers(observers, nodes)?),
         }?;
@@ -129,9 +130,4 @@ impl Overheard for Past {
     fn counts_lost_messages(&self) -> bool {
         true
     }
-}
-
-fn of_views(round: Happened) -> Round {
-    let rows = round.rows.into_iter().map(|row| Mixed { own: row.own, from: row.from }).collect();
-    Round { rows, heard: round.heard }
 }

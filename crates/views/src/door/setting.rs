@@ -2,10 +2,8 @@
 
 use sottovoce_privacy::Adversary;
 use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::public::{Cancelling, Scheme};
 use sottovoce_protocol::ring::Ring;
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::cancelling::Cancelling;
-use sottovoce_simulator::trace::trace;
 use sottovoce_topology::schedule::Schedule;
 
 use super::Overheard;
@@ -13,6 +11,7 @@ use crate::error::check_observers;
 use crate::exact::{self, Leakage, Results, WorstCoalition};
 use crate::ring::{Masked, Masks};
 use crate::span::{Coupled, Rounds, Space, krylov};
+use crate::trace::trace;
 use crate::{Error, Result, cancelling, parallel};
 
 /// All that is public of an averaging run to come. Noises are in units of the local one.

@@ -8,7 +8,7 @@
 //! | [`relay_gossip`] | the same with fresh noise on every message: the Gram matrix of the messages |
 //! | [`scheduled`] | a matrix per step: the coefficients of the messages, in as many digits as it takes |
 //! | [`coupled`] | pairs with a second value each (accelerated randomised gossip): the same |
-//! | [`happened`] | rounds as they happened, lost messages and all |
+//! | [`executed()`] | rounds as they were executed ([`replay()`]), lost messages and all |
 //! | [`traced`] | any linear protocol: the coefficients of the messages themselves |
 //!
 //! [`by_steps`] gives the first two after every number of steps at once. Without relay noise acceleration
@@ -18,9 +18,9 @@ mod by_steps;
 mod coalition;
 mod coupled;
 pub(crate) mod gossip;
-mod happened;
 mod local;
 pub(crate) mod relay;
+mod replay;
 mod scheduled;
 mod traced;
 
@@ -28,9 +28,9 @@ pub use by_steps::by_steps;
 pub use coalition::{WorstCoalition, worst_coalition};
 pub use coupled::coupled;
 pub use gossip::{gossip, gossip_all_pairs, gossip_published, gossip_rank};
-pub use happened::{Mixed, Round, happened};
 pub use local::local;
 pub use relay::{relay_gossip, relay_gossip_all_pairs, relay_gossip_beside, relay_scheduled};
+pub use replay::{ExecutedRound, executed, replay};
 pub(crate) use scheduled::{check as check_schedule, heard};
 pub use scheduled::{scheduled, scheduled_each, scheduled_published};
 pub(crate) use traced::span;

@@ -65,7 +65,8 @@ fn grow(law: &mut [f64], probability: impl Fn(usize) -> f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
+    use sottovoce_protocol::public::{Among, Rules};
+    use sottovoce_simulator::rumor::{Crowd, Dice};
 
     #[test]
     fn the_chain_is_that_of_a_crowd() {

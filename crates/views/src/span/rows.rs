@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use sottovoce_fault::stop;
+use sottovoce_protocol::averaging;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Schedule, Step};
 
 use super::field::Residue;
 use super::fixed::Fixed;
 use super::weight::Weight;
-use crate::exact::{Mixed, Round};
+use crate::exact::ExecutedRound;
 
 /// A number to compute coefficients in.
 pub(crate) trait Number: Copy + Send + Sync + From<Weight> {
@@ -212,7 +213,7 @@ impl Matrix {
         }
     }
 
-    fn round(rows: &[Mixed]) -> Self {
+    fn round(rows: &[averaging::Row]) -> Self {
         let changed = rows.iter().enumerate().filter(|(_, row)| row.own != 1.0 || !row.from.is_empty());
         Self(changed.map(|(u, row)| Row::new(u, row.own, &row.from)).collect())
     }
@@ -327,9 +328,14 @@ impl Rounds {
         }
     }
 
-    /// Rounds as they happened.
-    pub(crate) fn happened(nodes: usize, rounds: &[Round], observers: &[usize], published: &[usize]) -> Self {
-        let senders = |round: &Round| {
+    /// Rounds as they were executed.
+    pub(crate) fn executed(
+        nodes: usize,
+        rounds: &[ExecutedRound],
+        observers: &[usize],
+        published: &[usize],
+    ) -> Self {
+        let senders = |round: &ExecutedRound| {
             let watched = round.heard.iter().filter(|(_, to)| observers.binary_search(to).is_ok());
             hidden(watched.map(|&(from, _)| from), observers)
         };

@@ -4,7 +4,6 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use sottovoce_protocol::Chance;
 use sottovoce_protocol::walk::Transition;
-use sottovoce_simulator::rows;
 use sottovoce_topology::mixing::Mixing;
 
 use crate::Result;
@@ -36,7 +35,7 @@ impl Chance for Random {
 /// Where the token goes from each peer.
 pub(super) fn transitions(mixing: &Mixing) -> Result<Vec<Transition>> {
     mixing.check_walk()?;
-    Ok((0..mixing.nodes()).map(|peer| rows::transition(mixing, peer)).collect())
+    Ok((0..mixing.nodes()).map(|peer| Transition::of(mixing, peer)).collect())
 }
 
 #[cfg(test)]

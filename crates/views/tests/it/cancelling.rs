@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 use sottovoce_privacy::{Adversary, limits};
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::public::{Cancelling, Scheme};
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
@@ -72,7 +71,7 @@ proptest! {
         let setting = Setting { relay_noise: tau, cancelling: Some(pairs), ..Setting::of(scheme.clone()) };
         let found = setting.leakage(&observers).unwrap();
         let noising = sottovoce_protocol::averaging::Noising { sensitivity: 1.0, local: 1.0, relay: tau };
-        let trace = sottovoce_simulator::trace::trace(&scheme, noising, &observers).unwrap();
+        let trace = sottovoce_views::trace::trace(&scheme, noising, &observers).unwrap();
         let edges: Vec<(usize, usize)> = keys.edges().collect();
         let rows: Vec<Vec<f64>> = trace.heard.iter().map(|heard| {
             let own = |v: usize| heard.coefficients.0.get(v).copied().unwrap_or(0.0);

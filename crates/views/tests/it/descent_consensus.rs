@@ -4,17 +4,16 @@
 use proptest::prelude::*;
 use sottovoce_privacy::{Adversary, Standing};
 use sottovoce_protocol::Coefficients;
-use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::averaging::{Noising, listen};
+use sottovoce_protocol::public::Scheme;
 use sottovoce_simulator::descent::DescentSetup;
-use sottovoce_simulator::noise::Tracer;
-use sottovoce_simulator::trace::{Trace, listen, trace};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};
 use sottovoce_views::Result;
 use sottovoce_views::descent::consensus::{Averaging, check_consensus, loss, pair_law, pair_mean};
 use sottovoce_views::descent::traced::{linear_view, step_variables};
+use sottovoce_views::trace::{Trace, Tracer, trace};
 
 fn noising(relay: f64) -> Noising {
     Noising { sensitivity: 1.0, local: 2.0, relay }

@@ -4,16 +4,15 @@
 use proptest::prelude::*;
 use sottovoce_privacy::Standing;
 use sottovoce_protocol::Coefficients;
-use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::averaging::{Noising, listen};
+use sottovoce_protocol::public::Scheme;
 use sottovoce_simulator::descent::DescentSetup;
-use sottovoce_simulator::noise::Tracer;
-use sottovoce_simulator::trace::listen;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::descent::traced::{linear_view, step_variables};
 use sottovoce_views::descent::{DescentLoss, linear, relay, wire_tapper};
 use sottovoce_views::exact;
+use sottovoce_views::trace::Tracer;
 
 /// The machines themselves on coefficients; their gradients are zero, so that nothing but noise enters.
 fn by_tracing(schemes: Vec<Scheme>, observers: &[usize], iterations: usize, tau: f64) -> DescentLoss {

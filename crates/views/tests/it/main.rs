@@ -8,10 +8,15 @@ mod descent_linear;
 mod descent_published;
 mod descent_reaction;
 mod descent_reference;
+/// Setups, networks and faults as the simulator's own tests have them.
+#[path = "../../../simulator/tests/it/common/mod.rs"]
+mod faulty;
 mod malicious;
 mod past;
 mod reference;
+mod replay;
 mod rumor;
+mod trace;
 mod tracing;
 mod walk;
 mod walk_clipping;

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use rand::RngExt;
 use sottovoce_privacy::noise::simulation::SimulationRng;
 use sottovoce_protocol::averaging::{Averager, Input, Message, Noising, Output, Plan, Round, Start};
-use sottovoce_protocol::{Chance, Coefficients, Machine, Means, Overspent, Release, Uncovered, Value};
-use sottovoce_simulator::averaging::{AveragingPeer, Scheme};
-use sottovoce_simulator::noise::{Noise, Tracer};
+use sottovoce_protocol::public::{AveragingPeer, Scheme};
+use sottovoce_protocol::{Chance, Coefficients, Machine, Means, Noise, Overspent, Release, Uncovered, Value};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::exact;
+use sottovoce_views::trace::Tracer;
 
 const NOISING: Noising = Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 };
 
@@ -112,7 +112,7 @@ fn length(row: &[f64]) -> f64 {
 
 /// The accountant's own losses, where it has a formula.
 fn exact_loss(scheme: &Scheme, coalition: &[usize]) -> Vec<f64> {
-    let messages = sottovoce_simulator::trace::trace(scheme, NOISING, coalition).unwrap().heard;
+    let messages = sottovoce_views::trace::trace(scheme, NOISING, coalition).unwrap().heard;
     match scheme {
         Scheme::Gossip { mixing, rounds, .. } => exact::gossip(mixing, coalition, *rounds).unwrap().losses,
         _ => {
@@ -124,7 +124,7 @@ fn exact_loss(scheme: &Scheme, coalition: &[usize]) -> Vec<f64> {
 
 /// What is heard from peers who follow the protocol.
 fn planned(scheme: &Scheme, coalition: &[usize]) -> (Vec<f64>, usize) {
-    let trace = sottovoce_simulator::trace::trace(scheme, NOISING, coalition).unwrap();
+    let trace = sottovoce_views::trace::trace(scheme, NOISING, coalition).unwrap();
     let heard: Vec<Vec<f64>> = trace.heard.iter().map(|heard| heard.coefficients.0.clone()).collect();
     let found = losses(&heard, coalition, scheme.peers());
     let exact = exact_loss(scheme, coalition);

@@ -1,10 +1,10 @@
 //! The guarantee of an averaging run is that of the run that happened.
 
 use sottovoce_privacy::{Adversary, limits};
-use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup, Scheme};
+use sottovoce_protocol::averaging::{AveragingTranscript, Noising};
+use sottovoce_protocol::public::{AveragingPeer, Scheme};
+use sottovoce_simulator::averaging::AveragingSetup;
 use sottovoce_simulator::driver::Simulation;
-use sottovoce_simulator::happened::AveragingTranscript;
 use sottovoce_simulator::network::Network;
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_topology::Graph;

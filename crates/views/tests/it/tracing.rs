@@ -3,8 +3,7 @@
 
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::{Coupling, Noising};
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::trace::trace;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};
@@ -12,6 +11,7 @@ use sottovoce_topology::spectrum::Exchanges;
 use sottovoce_views::door::{Overheard, Setting};
 use sottovoce_views::exact::{self, Leakage, Results, traced};
 use sottovoce_views::published::{self, Formula};
+use sottovoce_views::trace::trace;
 
 fn by_tracing(scheme: &Scheme, nodes: usize, observers: &[usize], tau: f64) -> Leakage {
     let noising = Noising { sensitivity: 1.0, local: 1.0, relay: tau };

@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
-use sottovoce_protocol::consensus::{Band, Hidden, Learner, Rule};
+use sottovoce_protocol::consensus::{Band, Hidden, Learner, Rule, loudness};
+use sottovoce_protocol::public::Cancelling;
 use sottovoce_protocol::{Peer, Shared};
-use sottovoce_simulator::cancelling::Cancelling;
-use sottovoce_simulator::consensus::{BulkConsensus, Trainer, loudness};
+use sottovoce_simulator::consensus::{BulkConsensus, Trainer};
 use sottovoce_simulator::paired::Paired;
 use sottovoce_topology::Graph;
 use sottovoce_views::cancelling::{Secrets, shares};

@@ -3,7 +3,7 @@ use sottovoce_learning::net::{Net, Shape};
 use sottovoce_privacy::{Lots, calibrate};
 use sottovoce_protocol::Shared;
 use sottovoce_protocol::consensus::{At, Method, Optimiser, Plan, Rates, Rule};
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::public::Cancelling;
 use sottovoce_simulator::consensus::{ConsensusSetup, Trainer};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};

@@ -5,7 +5,7 @@
 use rand::seq::SliceRandom;
 use sottovoce_privacy::Standing;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::door::Learning;
 

@@ -7,7 +7,7 @@ use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_privacy::{Adversary, Standing};
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, optimisation_rounds};
 use sottovoce_views::door::{Learning, account};

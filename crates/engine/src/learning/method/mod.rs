@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Adversary;
 use sottovoce_protocol::Release;
 use sottovoce_protocol::averaging::Plan as _;
-use sottovoce_simulator::averaging::Scheme;
+use sottovoce_protocol::public::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::door::Learning;
 
@@ -316,6 +316,6 @@ pub fn messages(scheme: &Scheme) -> Result<u64> {
     Ok(scheme.parts()?.iter().map(part).sum())
 }
 
-fn sent(part: &sottovoce_simulator::averaging::Part, round: usize) -> u64 {
+fn sent(part: &sottovoce_protocol::public::Part, round: usize) -> u64 {
     part.row(round).to.len() as u64
 }

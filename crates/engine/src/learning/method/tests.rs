@@ -1,9 +1,9 @@
 use super::*;
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::trace::trace;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::Weights;
 use sottovoce_views::door::account;
+use sottovoce_views::trace::trace;
 use std::slice::from_ref;
 
 fn mixing(n: usize) -> Mixing {

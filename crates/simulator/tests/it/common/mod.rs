@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::public::{AveragingPeer, Scheme};
 use sottovoce_protocol::{Machine, Peer};
-use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup, Scheme};
+use sottovoce_simulator::averaging::AveragingSetup;
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::invariants;
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
@@ -98,7 +99,7 @@ fn run_peers(
 
 /// The noisy values that peers enter with, averaged.
 pub(crate) fn noisy_mean(setup: &AveragingSetup, seed: u64) -> Vec<f64> {
-    use sottovoce_simulator::noise::Noise;
+    use sottovoce_protocol::Noise;
     let n = setup.values.len();
     let mut mean = vec![0.0; setup.values[0].len()];
     for (peer, value) in setup.values.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sottovoce_protocol::Shared;
 use sottovoce_protocol::consensus::{Band, Note};
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::public::Cancelling;
 use sottovoce_simulator::consensus::{Checkpoint, ConsensusOutcome, ConsensusRun, allowance};
 use sottovoce_simulator::network::{Faults, Network};
 

@@ -5,7 +5,7 @@
 
 use sottovoce::learning::{Method, Secrets};
 use sottovoce_learning::Clip;
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_protocol::public::Cancelling;
 use sottovoce_topology::family::{Family, generate};
 
 use super::super::graphs::peers;

@@ -1,4 +1,4 @@
-//! What can be wrong with a simulation. Every message names the field, the value and the remedy.
+//! What can be wrong with the description of a run. Every message names the field, the value and the remedy.
 
 use sottovoce_fault::Parameter;
 use thiserror::Error;

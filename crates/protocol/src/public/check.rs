@@ -1,12 +1,12 @@
 //! What users can get wrong about an averaging run, each with its remedy.
 
-use sottovoce_protocol::Peer;
-use sottovoce_protocol::averaging::{Coupling, Noising};
 use sottovoce_topology::schedule::{Schedule, Step};
 
-use crate::{Error, Result, require};
+use crate::averaging::{Coupling, Noising};
+use crate::{Error, Peer, Result, require};
 
-pub(crate) fn values(values: &[Vec<f64>]) -> Result<()> {
+/// Refuses vectors of peers that are none, or of unlike length.
+pub fn values(values: &[Vec<f64>]) -> Result<()> {
     let Some(first) = values.first() else {
         return Err(Error::parameter("values", "empty", "give a vector for each peer"));
     };
@@ -27,7 +27,8 @@ pub(crate) fn values(values: &[Vec<f64>]) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn noising(noising: Noising) -> Result<()> {
+/// Refuses noises that hide nothing.
+pub fn noising(noising: Noising) -> Result<()> {
     let positive = |x: f64| x.is_finite() && x > 0.0;
     let remedy = "give how far one person can move a value: positive and finite";
     require(positive(noising.sensitivity), "sensitivity", noising.sensitivity, remedy)?;
@@ -38,15 +39,11 @@ pub(crate) fn noising(noising: Noising) -> Result<()> {
 }
 
 /// The same, but for a run that is meant to protect nobody: no noise, and no limit.
-pub(crate) fn noising_or_none(noises: Noising, budget: f64) -> Result<()> {
+pub fn noising_or_none(noises: Noising, budget: f64) -> Result<()> {
     if noises.local == 0.0 && noises.relay == 0.0 && budget == f64::INFINITY {
         return noising(Noising { local: 1.0, ..noises });
     }
     noising(noises)
-}
-
-pub(crate) fn budget(budget: f64) -> Result<()> {
-    crate::Allowance::gaussian(budget).map(drop)
 }
 
 pub(crate) fn rounds(rounds: usize) -> Result<()> {

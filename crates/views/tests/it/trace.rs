@@ -1,13 +1,13 @@
 //! What the accountant is told: coefficients agree with powers of the matrix, and with the numbers of a run.
 
 use sottovoce_protocol::Coefficients;
-use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
-use sottovoce_simulator::noise::Tracer;
-use sottovoce_simulator::trace::{listen, trace};
+use sottovoce_protocol::averaging::{Noising, listen};
+use sottovoce_protocol::public::Scheme;
+use sottovoce_simulator::averaging::AveragingSetup;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};
+use sottovoce_views::trace::{Tracer, trace};
 
 const PLAIN: Noising = Noising { sensitivity: 1.0, local: 2.0, relay: 0.0 };
 const RELAY: Noising = Noising { sensitivity: 1.0, local: 2.0, relay: 0.5 };
@@ -119,7 +119,7 @@ fn whoever_is_heard_may_speak() {
 #[test]
 fn strangers_cannot_observe_and_mismatched_parts_are_found_stuck() {
     let error = trace(&gossip(5, 2, false), PLAIN, &[5]).unwrap_err().to_string();
-    assert_eq!(error, "`observers` is 5: there are 5 peers, from 0");
+    assert_eq!(error, "`observers` is 5: there are 5 peers, numbered from 0 to 4");
     let machines = |scheme: &Scheme| scheme.machines(|_| PLAIN, |_| Coefficients::default()).unwrap();
     let mut mixed = machines(&gossip(5, 2, false));
     mixed[1] = machines(&gossip(5, 1, false)).swap_remove(1);
