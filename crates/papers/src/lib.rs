@@ -21,6 +21,7 @@ mod learners;
 mod map;
 mod muffliato;
 mod personalized;
+mod printed;
 mod random_walk;
 mod registry;
 mod rumor;

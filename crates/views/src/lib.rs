@@ -17,9 +17,9 @@
 //! * [`cancelling`]: the same where pairs of peers add noise that cancels;
 //! * [`ring`]: what is learnt where masks on a ring cancel: sums of groups;
 //! * [`descent`]: the same over all steps of a descent with an averaging after each;
-//! * [`published`]: the formulas as they were printed, for comparison; most are refuted by [`exact`];
-//! * [`utility`]: how far the result is from the mean, exactly and as published.
+//! * [`utility`]: how far the result is from the mean.
 //!
+//! Formulas as papers print them, which are no bounds, are not here: the crate `papers` has them, and what refutes them.
 
 mod basis;
 pub mod cancelling;
@@ -30,7 +30,6 @@ pub mod exact;
 pub mod grid;
 pub mod parallel;
 mod powers;
-pub mod published;
 pub mod ring;
 pub mod rumor;
 mod span;

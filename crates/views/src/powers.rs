@@ -22,7 +22,7 @@ thread_local! {
 }
 
 /// A block of zeros.
-pub(crate) fn zeros(nodes: usize) -> Vec<Row> {
+fn zeros(nodes: usize) -> Vec<Row> {
     let mut block = used(nodes);
     block.fill([0.0; WIDTH]);
     block
@@ -36,52 +36,18 @@ fn used(nodes: usize) -> Vec<Row> {
 }
 
 /// Keeps a block for the next who asks this thread for one.
-pub(crate) fn spare(block: Vec<Row>) {
+fn spare(block: Vec<Row>) {
     SPARE.with_borrow_mut(|spare| spare.push(block));
 }
 
-/// Calls `visit(t, X)` for `t` below `steps` with `X = W^t` restricted to the given columns (at most [`WIDTH`]; the rest are
-/// zero), row after row.
-pub(crate) fn each_power(mixing: &Mixing, columns: &[usize], steps: usize, visit: impl FnMut(usize, &[Row])) {
-    each_iterate(mixing, 1.0, columns, steps, visit);
-}
-
-/// The same for `X_(t+1) = gamma W X_t + (1 - gamma) X_(t-1)`, after a first step without `gamma`: powers where it is 1.
+/// Calls `visit(t, X_t)` for `t` below `steps`, row after row, with `X_0` the given columns of the unit matrix (at most [`WIDTH`]; the rest are zero) and
+/// `X_(t+1) = gamma W X_t + (1 - gamma) X_(t-1)`, after a first step without `gamma`: powers where it is 1.
 pub(crate) fn each_iterate(
     mixing: &Mixing,
     gamma: f64,
     columns: &[usize],
     steps: usize,
     mut visit: impl FnMut(usize, &[Row]),
-) {
-    each(mixing, Law { gamma, centre: 0.0, scale: 1.0 }, columns, steps, |t, now| visit(t, now));
-}
-
-/// The same for Chebyshev's polynomials `T_t((W - centre) / radius)`; what `visit` makes of them goes on.
-pub(crate) fn each_chebyshev(
-    mixing: &Mixing,
-    (centre, radius): (f64, f64),
-    columns: &[usize],
-    steps: usize,
-    visit: impl FnMut(usize, &mut [Row]),
-) {
-    each(mixing, Law { gamma: 2.0, centre, scale: 1.0 / radius }, columns, steps, visit);
-}
-
-/// `X_(t+1) = gamma B X_t + (1 - gamma) X_(t-1)` for `B = scale (W - centre)`.
-#[derive(Clone, Copy)]
-struct Law {
-    gamma: f64,
-    centre: f64,
-    scale: f64,
-}
-
-fn each(
-    mixing: &Mixing,
-    law: Law,
-    columns: &[usize],
-    steps: usize,
-    mut visit: impl FnMut(usize, &mut [Row]),
 ) {
     let mut now = zeros(mixing.nodes());
     // What came before, and is replaced by what comes after.
@@ -90,10 +56,10 @@ fn each(
     let arch = pulp::Arch::new();
     for t in 0..steps {
         sottovoce_fault::stop::look();
-        visit(t, &mut now);
+        visit(t, &now);
         if t + 1 < steps {
-            let gamma = if t == 0 { 1.0 } else { law.gamma };
-            arch.dispatch(Mix { mixing, law: Law { gamma, ..law }, x: &now, first: 0, out: &mut other });
+            let gamma = if t == 0 { 1.0 } else { gamma };
+            arch.dispatch(Mix { mixing, gamma, x: &now, first: 0, out: &mut other });
             std::mem::swap(&mut now, &mut other);
         }
     }
@@ -109,11 +75,11 @@ pub(crate) fn apply_columns(mixing: &Mixing, columns: &[f64]) -> Vec<f64> {
     let n = mixing.nodes();
     let mut out = vec![0.0; columns.len()];
     let (mut block, mut mixed) = (used(n), used(n));
-    let (arch, law) = (pulp::Arch::new(), Law { gamma: 1.0, centre: 0.0, scale: 1.0 });
+    let arch = pulp::Arch::new();
     for (from, to) in columns.chunks(WIDTH * n).zip(out.chunks_mut(WIDTH * n)) {
         fill(&mut block, PIECE, |i, rows| side_by_side(from, n, i * PIECE, rows));
         let x = &*block;
-        fill(&mut mixed, PIECE, |i, out| arch.dispatch(Mix { mixing, law, x, first: i * PIECE, out }));
+        fill(&mut mixed, PIECE, |i, out| arch.dispatch(Mix { mixing, gamma: 1.0, x, first: i * PIECE, out }));
         fill(to, 4 * n, |i, columns| transpose_group(&mixed, 4 * i, columns));
     }
     spare(block);
@@ -137,14 +103,7 @@ fn side_by_side(columns: &[f64], n: usize, first: usize, rows: &mut [Row]) {
     }
 }
 
-/// Writes the columns one after the other, as many as there is room for, four at a time.
-pub(crate) fn transpose(rows: &[Row], columns: &mut [f64]) {
-    for (i, group) in columns.chunks_mut(4 * rows.len().max(1)).enumerate() {
-        transpose_group(rows, 4 * i, group);
-    }
-}
-
-/// Up to four columns, from `first` on.
+/// Writes up to four columns one after the other, from `first` on.
 fn transpose_group(rows: &[Row], first: usize, group: &mut [f64]) {
     let mut columns: Vec<&mut [f64]> = group.chunks_exact_mut(rows.len().max(1)).collect();
     if let [a, b, c, d] = &mut columns[..] {
@@ -160,11 +119,11 @@ fn transpose_group(rows: &[Row], first: usize, group: &mut [f64]) {
     }
 }
 
-/// `out = gamma B x + (1 - gamma) out`. A type of its own rather than a closure, which would not be inlined where the wide
+/// `out = gamma W x + (1 - gamma) out`. A type of its own rather than a closure, which would not be inlined where the wide
 /// instructions are.
 struct Mix<'a> {
     mixing: &'a Mixing,
-    law: Law,
+    gamma: f64,
     x: &'a [Row],
     /// The first row of `out`.
     first: usize,
@@ -176,15 +135,15 @@ impl pulp::WithSimd for Mix<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        mix(self.mixing, self.law, self.x, self.first, self.out);
+        mix(self.mixing, self.gamma, self.x, self.first, self.out);
     }
 }
 
 #[inline(always)]
-fn mix(mixing: &Mixing, Law { gamma, centre, scale }: Law, x: &[Row], first: usize, out: &mut [Row]) {
-    let ((offsets, neighbours), factor) = (mixing.graph().rows(), gamma * scale);
+fn mix(mixing: &Mixing, gamma: f64, x: &[Row], first: usize, out: &mut [Row]) {
+    let (offsets, neighbours) = mixing.graph().rows();
     for (u, out) in (first..).zip(out) {
-        let own = mixing.diagonal()[u] - centre;
+        let own = mixing.diagonal()[u];
         let mut sum = x[u].map(|x| own * x);
         let range = offsets[u]..offsets[u + 1];
         for (&v, &weight) in neighbours[range.clone()].iter().zip(&mixing.weights()[range]) {
@@ -193,11 +152,11 @@ fn mix(mixing: &Mixing, Law { gamma, centre, scale }: Law, x: &[Row], first: usi
                 sum[i] += weight * other[i];
             }
         }
-        if factor == 1.0 && gamma == 1.0 {
+        if gamma == 1.0 {
             *out = sum;
         } else {
             for i in 0..WIDTH {
-                out[i] = factor * sum[i] + (1.0 - gamma) * out[i];
+                out[i] = gamma * sum[i] + (1.0 - gamma) * out[i];
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How far the results are from the mean of the private values: exactly, and as published.
+//! How far the results are from the mean of the private values.
 //!
 //! Values after `T` steps are linear in the private values and the noises, so the mean squared error of a peer (averaged over
 //! peers, per coordinate) is
@@ -141,18 +141,6 @@ pub fn accelerated_contraction(gap: f64, gamma: f64, steps: usize) -> f64 {
     r.powf(2.0 * t) * early.min(late)
 }
 
-/// Theorems 2 and 7, as printed: a bound on half the mean squared error of accelerated gossip after `steps`.
-///
-/// `spread` is the mean squared distance of the private values from their mean; `gap` the spectral gap.
-pub fn published_accelerated(spread: f64, sigma: f64, nodes: usize, gap: f64, steps: usize) -> f64 {
-    (spread + sigma * sigma) * (-(steps as f64) * gap.sqrt()).exp() + sigma * sigma / nodes as f64
-}
-
-/// Theorems 3 and 8: the same for randomised gossip, with the rate per step of its activation probabilities.
-pub fn published_randomised(spread: f64, sigma: f64, nodes: usize, rate: f64, steps: usize) -> f64 {
-    (spread + sigma * sigma) * (-(steps as f64) * rate).exp() + sigma * sigma / nodes as f64
-}
-
 /// How far the weighted mean of models is from the optimum at most, in expectation, where every averaging ends in consensus
 /// (`docs/theorems/descent.md`, Theorem 6): `distance/(eta W) + eta noise`, with `W = Σ_(t<=T) (1 - mu eta/2)^-(t+1)`.
 ///
@@ -171,33 +159,6 @@ pub fn weighted_output(convexity: f64, step: f64, iterations: usize, distance: f
         false => 1.0 / (step * models),
     };
     distance * forgotten + step * noise
-}
-
-/// Table 1: the mean squared error, up to constants and logarithms, at a mean Rényi loss of `epsilon` at order `alpha`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Table1 {
-    /// Synchronous, accelerated.
-    pub synchronous: f64,
-    /// Randomised.
-    pub randomised: f64,
-    /// Everybody's noise is public.
-    pub local: f64,
-    /// A trusted aggregator.
-    pub central: f64,
-}
-
-impl Table1 {
-    /// For a graph with largest degree `degree` and spectral gap `gap`, with `alpha Delta² / epsilon = unit`. For a coalition
-    /// (Corollary 4) `degree` is the number of peers it hears.
-    pub fn new(nodes: usize, degree: usize, gap: f64, unit: f64) -> Self {
-        let n = nodes as f64;
-        Self {
-            synchronous: unit * degree as f64 / (n * n * gap.sqrt()),
-            randomised: unit / (n * n * gap),
-            local: unit / n,
-            central: unit / (n * n),
-        }
-    }
 }
 
 #[cfg(test)]

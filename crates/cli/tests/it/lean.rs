@@ -37,6 +37,59 @@ fn the_main_command_builds_no_network() {
     assert!(!has(&node, "iroh-gossip"), "who speaks to whom is part of the proof");
 }
 
+/// The layers of ARCHITECTURE.md, from the lowest: a crate links lower ones, and none beside or above it.
+const LAYERS: [&[&str]; 10] = [
+    &["dense", "fault"],
+    &["loopback", "privacy", "report", "topology"],
+    &["learning", "protocol"],
+    &["simulator", "views"],
+    &["audit"],
+    &["engine"],
+    &["gpu", "sottovoce"],
+    &["node"],
+    &["cli"],
+    &["papers"],
+];
+
+/// So the accountant links no simulator, and the simulator no accountant.
+#[test]
+fn layers_do_not_cross() {
+    let layer = |name: &str| LAYERS.iter().position(|crates| crates.contains(&name));
+    let tree = cargo_tree(&["--workspace", "--all-features", "--edges", "normal", "--depth", "1"]);
+    let mut seen = 0;
+    // A paragraph for each crate: itself, then what it links.
+    for paragraph in tree.split("\n\n") {
+        let names = paragraph.lines().filter_map(|line| line.split_whitespace().next());
+        let own = names.filter(|name| name.starts_with("sottovoce"));
+        let mut own = own.map(|name| name.strip_prefix("sottovoce-").unwrap_or(name));
+        let Some(own_layer) = own.next().and_then(|name| layer(name)) else { continue };
+        for linked in own {
+            assert!(layer(linked) < Some(own_layer), "{linked} is not below: {paragraph}");
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, LAYERS.iter().map(|crates| crates.len()).sum::<usize>(), "{tree}");
+}
+
+/// Machines know their own rows: graphs are for the public descriptions from which rows are read.
+#[test]
+fn machines_see_no_graph() {
+    let protocol = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocol/src");
+    let (mut folders, mut files) = (vec![protocol.clone()], 0);
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() && path != protocol.join("public") {
+                folders.push(path);
+            } else if path.is_file() && path != protocol.join("error.rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                assert!(!text.contains("sottovoce_topology"), "{}", path.display());
+                files += 1;
+            }
+        }
+    }
+    assert!(files > 30, "{files}");
+}
+
 /// Packages as they are built: name, version and features.
 fn built(arguments: &[&str]) -> BTreeSet<String> {
     let tree = cargo_tree(&[&["--format", "{p} {f}"], arguments].concat());

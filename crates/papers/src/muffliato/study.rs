@@ -10,13 +10,13 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::paths;
 use sottovoce_topology::spectrum::{Spectrum, accelerated_steps};
 use sottovoce_views::exact::{self, Leakage};
-use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::Contraction;
 
 use crate::Result;
 use crate::colours::Colours;
 use crate::item::Item;
 use crate::map::{Map, Scene};
+use crate::printed::gossip;
 use crate::statistics::Summary;
 
 /// Variance of the local noise; with order 2 and sensitivity 1 the Rényi loss of local DP is 1, so losses are in its units.
@@ -214,11 +214,11 @@ struct Printed {
 fn printed(mixing: &Mixing, peer: usize, steps: usize, symmetry: Symmetry) -> Result<Printed> {
     let n = mixing.nodes();
     if symmetry == Symmetry::PairTransitive {
-        let mut towards = published::gossip(Formula::Theorem1, mixing, &[peer], steps)?;
+        let mut towards = gossip::theorem1(mixing, &[peer], steps)?;
         towards[peer] = 0.0;
         return Ok(Printed { published: towards.clone(), towards, everyone: Vec::new() });
     }
-    let all = published::gossip_all_pairs(Formula::Theorem1, mixing, steps)?;
+    let all = gossip::theorem1_all_pairs(mixing, steps)?;
     let loss = |u: usize, v: usize| if v == u { 0.0 } else { all[v * n + u] };
     let everyone: Vec<f64> =
         (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).map(|(u, v)| loss(u, v)).collect();

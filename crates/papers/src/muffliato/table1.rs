@@ -8,9 +8,10 @@ use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::spectrum::{Spectrum, accelerated_steps, chebyshev_weight};
 use sottovoce_views::exact;
-use sottovoce_views::utility::{Contraction, Table1};
+use sottovoce_views::utility::Contraction;
 
 use super::study::SPREAD;
+use crate::printed::utility::Table1;
 use crate::registry::Desk;
 use crate::statistics::exponent;
 use crate::{Item, Result, Verdict};

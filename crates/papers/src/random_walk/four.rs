@@ -3,14 +3,14 @@
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::{Graph, paths as hops};
-use sottovoce_views::published::{Formula, gossip_all_pairs};
-use sottovoce_views::walk::PublishedWalk;
 
 use super::paths::watch;
 use super::tally::Tally;
 use super::walk::{SIGMA, Walk};
 use crate::graphs;
 use crate::muffliato::study::stopping_time;
+use crate::printed::gossip::theorem1_all_pairs;
+use crate::printed::walk::PublishedWalk;
 use crate::statistics::{Summary, choose};
 use crate::{Options, Result, Watch};
 
@@ -123,7 +123,7 @@ impl Study {
         let mixing = Mixing::new(graph, Weights::MetropolisPlusOne);
         let (_, steps) = stopping_time(&mixing)?;
         self.gossip_steps += steps as f64 / self.runs as f64;
-        let all = gossip_all_pairs(Formula::Theorem1, &mixing, steps)?;
+        let all = theorem1_all_pairs(&mixing, steps)?;
         for (v, losses) in all.chunks_exact(graph.nodes()).enumerate() {
             let far = hops::distances(graph, v)?;
             for u in (0..graph.nodes()).filter(|&u| u != v) {

@@ -5,9 +5,9 @@
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::spectrum::Spectrum;
-use sottovoce_views::walk::PublishedWalk;
 
 use crate::Result;
+use crate::printed::walk::PublishedWalk;
 
 /// The order of Rényi losses.
 pub(super) const ALPHA: f64 = 2.0;
@@ -61,7 +61,7 @@ impl Walk {
     ///
     /// All eigenvalues but the one of the constant vector are so far from ±1 that their `T`-th powers are below `n^-20`.
     pub(super) fn printed(&self) -> Result<PublishedWalk<'_>> {
-        Ok(PublishedWalk::mixed(&self.mixing, self.steps)?.with_contributions(self.contributions())?)
+        PublishedWalk::mixed(&self.mixing, self.steps)?.with_contributions(self.contributions())
     }
 }
 

@@ -8,9 +8,9 @@ use sottovoce_privacy::Standing;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
-use sottovoce_views::walk::PublishedWalk;
 
 use super::{Answer, Inputs, Statement};
+use crate::printed::walk::PublishedWalk;
 use crate::{Result, require};
 
 const LOSSES: &[&str] = &["graph", "observers", "steps"];
@@ -115,7 +115,7 @@ fn beside_the_sum(answer: Answer, closed: f64, sum: f64) -> Answer {
 }
 
 fn walk_case(says: &str, mixing: &Mixing, steps: usize) -> Answer {
-    Answer::new(says, PublishedWalk::standing())
+    Answer::new(says, Standing::Refuted)
         .case("n", mixing.nodes() as f64, "peers")
         .case("T", steps as f64, "steps of the walk")
         .note(

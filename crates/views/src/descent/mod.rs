@@ -10,7 +10,6 @@
 //! | [`linear`] | the same for any gossip | conditional: no gradient reacts to what is hidden |
 //! | [`relay`] | the same for plain gossip with fresh noise on every message | conditional |
 //! | [`traced`] | the same from the coefficients of the messages, relay noise included | conditional |
-//! | [`published`] | the formulas as they were printed | refuted |
 //!
 //! Why the condition is needed, and by how much its breach exceeds the loss, is in `docs/theorems/descent.md`.
 
@@ -20,7 +19,6 @@ pub mod consensus;
 mod currency;
 mod gram;
 pub mod linear;
-pub mod published;
 pub mod relay;
 mod spaces;
 pub mod traced;

@@ -6,14 +6,12 @@
 //! ```text
 //! a path     ──► gaps between the observer's visits ──► trajectory, odometer     what this run reveals
 //! W, steps   ──► random paths ──► trajectories ──► expected                      what a run will reveal, with a confidence
-//! W, steps   ──► sums over all paths ──► published                               what was printed
 //! ```
 //!
 //! | file | what | standing |
 //! | --- | --- | --- |
 //! | `trajectory`, `odometer`, `gap`, `tokens` | what one *path* of the token reveals, exactly (linear losses) or as a bound (convex losses) | given its assumptions, proven |
 //! | `expected`, `bounds`, `moments`, `random` | the Rényi loss over random paths, from simulated ones | the same, with a stated confidence |
-//! | `published`, `sums` | the printed sums over all paths, `Σ_i W^i / i`, and the matrix logarithm that replaces them | refuted in general |
 //! | `average` | the same where the token is an average: exactly, whatever the steps | proven |
 //! | `error` | how far such an average is from the mean, over all paths | exact |
 //! | `ergodic` | which walks forget where they began | |
@@ -22,16 +20,13 @@
 
 mod average;
 mod bounds;
-mod chebyshev;
 mod ergodic;
 mod error;
 mod expected;
 mod gap;
 mod moments;
 mod odometer;
-mod published;
 mod random;
-mod sums;
 mod tokens;
 mod trajectory;
 
@@ -41,8 +36,6 @@ pub use ergodic::require_ergodic;
 pub use error::{Mean, squared_error};
 pub use expected::{ExpectedSetup, Start};
 pub use odometer::Odometer;
-pub use published::{Pair, PublishedWalk, check_order};
 pub use sottovoce_protocol::walk::Visit;
-pub use sums::{negative_log, power_sums};
 pub use tokens::{along, along_averages, contributions};
 pub use trajectory::{Trajectory, trajectory};

@@ -5,7 +5,6 @@ mod adversarial;
 mod cancelling;
 mod descent_consensus;
 mod descent_linear;
-mod descent_published;
 mod descent_reaction;
 mod descent_reference;
 /// Setups, networks and faults as the simulator's own tests have them.
@@ -18,8 +17,6 @@ mod replay;
 mod rumor;
 mod trace;
 mod tracing;
-mod walk;
 mod walk_clipping;
 mod walk_expected;
 mod walk_odometer;
-mod walk_published;

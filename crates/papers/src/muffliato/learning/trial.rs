@@ -7,10 +7,10 @@ use sottovoce_privacy::Adversary;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::door::{Learning, account};
-use sottovoce_views::published::{self, Formula};
 use sottovoce_views::{exact, parallel};
 
 use crate::Result;
+use crate::printed::gossip;
 
 /// Gradient steps of everyone.
 pub(super) const ITERATIONS: usize = 10;
@@ -38,7 +38,7 @@ impl Graphs {
 
     /// Theorem 11 towards peer 0, as a share of local DP over all iterations.
     fn printed(&self) -> Result<Vec<f64>> {
-        let one = |mixing: &Mixing| published::gossip(Formula::Theorem1, mixing, &[0], self.rounds);
+        let one = |mixing: &Mixing| gossip::theorem1(mixing, &[0], self.rounds);
         Ok(mean(&self.mixings.iter().map(one).collect::<Result<Vec<_>, _>>()?))
     }
 
@@ -47,7 +47,7 @@ impl Graphs {
     fn random_graph(&self) -> Result<f64> {
         let one = |mixing: &Mixing| -> Result<f64> {
             let (n, degree) = (mixing.nodes(), mixing.graph().degree(0));
-            Ok(published::random_graph(n, degree, self.rounds)?.0 + degree as f64 / n as f64)
+            Ok(gossip::random_graph(n, degree, self.rounds)?.0 + degree as f64 / n as f64)
         };
         let all = self.mixings.iter().map(one).collect::<Result<Vec<_>>>()?;
         Ok(all.iter().sum::<f64>() / all.len() as f64)

@@ -3,13 +3,13 @@
 use sottovoce::learning::Task;
 use sottovoce_report::{Axis, Chart, Curve, Series};
 use sottovoce_views::parallel;
-use sottovoce_views::walk::PublishedWalk;
 
 use super::pairs::{Pairs, QUANTILES};
 use super::places::Places;
 use crate::Item;
 use crate::Result;
 use crate::learners::{Token, seed_of};
+use crate::printed::walk::PublishedWalk;
 
 /// When estimates are compared: steps for each peer.
 pub(super) const TIMES: [usize; 4] = [1, 2, 5, 20];

@@ -5,13 +5,13 @@ use sottovoce::learning::path::{Pairs, pairs};
 use sottovoce::learning::{Target, Task};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
-use sottovoce_views::walk::PublishedWalk;
 
 use super::TOKEN_STEP;
 use super::graphs::Shape;
 use crate::Options;
 use crate::Result;
 use crate::learners::{Curator, Spread, Token, curator_sigma, seed_of};
+use crate::printed::walk::PublishedWalk;
 
 pub(super) const DELTA: f64 = 1e-6;
 /// What the authors' curves match, and what the text says.

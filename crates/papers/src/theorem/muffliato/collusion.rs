@@ -3,9 +3,9 @@
 use sottovoce_privacy::Standing;
 use sottovoce_topology::Graph;
 use sottovoce_topology::spectrum::Spectrum;
-use sottovoce_views::utility::Table1;
 
 use crate::Result;
+use crate::printed::utility::Table1;
 use crate::theorem::{Answer, Inputs};
 
 /// The error at a mean loss, up to constants and logarithms; for one observer it is the first line of Table 1.

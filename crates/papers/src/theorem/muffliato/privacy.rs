@@ -4,10 +4,11 @@ use sottovoce_privacy::Standing;
 use sottovoce_topology::family::Family;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Schedule, fresh_mixings};
-use sottovoce_views::published::{self, Formula};
-use sottovoce_views::{descent, exact};
+use sottovoce_views::descent::linear;
+use sottovoce_views::exact;
 
 use crate::Result;
+use crate::printed::{descent, gossip};
 use crate::theorem::{Answer, Inputs};
 
 /// Variance of the noise and spread of the values, by which the paper's pictures stop.
@@ -55,7 +56,7 @@ pub(super) fn theorem_1(inputs: &Inputs) -> Result<Answer> {
     let says = "The losses of all messages that the observers hear add up: each is (W^t)_uw²/|(W^t)_w|².";
     let (_, mixing) = inputs.mixing()?;
     let (observers, steps) = (inputs.observers(mixing.graph())?, inputs.rounds(&mixing, NOISE, SPREAD)?);
-    let printed = published::gossip(Formula::Theorem1, &mixing, &observers, steps)?;
+    let printed = gossip::theorem1(&mixing, &observers, steps)?;
     let truth = exact::gossip(&mixing, &observers, steps)?.losses;
     Ok(pairs(case(says, &mixing, &observers, steps), &observers, &printed, &truth))
 }
@@ -65,7 +66,7 @@ pub(super) fn corollary_1(inputs: &Inputs) -> Result<Answer> {
     let says = "The loss of u is at most n max_w W_vw^-2 times the sum of P(X^t = v | X^0 = u)² over the walk with transitions W.";
     let (_, mixing) = inputs.mixing()?;
     let (observers, steps) = (inputs.observers(mixing.graph())?, inputs.rounds(&mixing, NOISE, SPREAD)?);
-    let printed = published::random_walk(&mixing, &observers, steps)?;
+    let printed = gossip::random_walk(&mixing, &observers, steps)?;
     let truth = exact::gossip(&mixing, &observers, steps)?.losses;
     Ok(pairs(case(says, &mixing, &observers, steps), &observers, &printed, &truth))
 }
@@ -77,7 +78,7 @@ pub(super) fn corollary_2(inputs: &Inputs) -> Result<Answer> {
     let observers = inputs.observers(mixing.graph())?;
     let steps = inputs.exchanges(&mixing, NOISE, SPREAD)?;
     let schedule = Schedule::randomised(&mixing, steps, inputs.seed)?;
-    let printed = published::scheduled(&schedule, &observers, steps)?;
+    let printed = gossip::scheduled(&schedule, &observers, steps)?;
     let truth = exact::scheduled(&schedule, &observers, steps)?.losses;
     Ok(pairs(case(says, &mixing, &observers, steps), &observers, &printed, &truth)
         .note("One draw of the edges, by the seed."))
@@ -89,8 +90,8 @@ pub(super) fn theorem_6(inputs: &Inputs) -> Result<Answer> {
     let (_, mixing) = inputs.mixing()?;
     let (observers, rounds) = (inputs.observers(mixing.graph())?, inputs.rounds(&mixing, NOISE, SPREAD)?);
     let iterations = inputs.iterations(200)?.unwrap_or(10);
-    let printed = descent::published::theorem6(&mixing, &observers, rounds, iterations)?.losses;
-    let linear = descent::linear::loss(&[&mixing], &observers, rounds, iterations)?;
+    let printed = descent::theorem6(&mixing, &observers, rounds, iterations)?;
+    let linear = linear::loss(&[&mixing], &observers, rounds, iterations)?;
     Ok(learned(case(says, &mixing, &observers, rounds), &observers, (&printed, &linear.losses), iterations))
 }
 
@@ -107,8 +108,8 @@ pub(super) fn theorem_11(inputs: &Inputs) -> Result<Answer> {
     let rounds = all.iter().map(|mixing| inputs.rounds(mixing, NOISE, SPREAD)).collect::<Result<Vec<_>>>()?;
     let rounds = rounds.into_iter().max().unwrap_or(1);
     let observers = inputs.observers(all[0].graph())?;
-    let printed = descent::published::theorem11(&all, &observers, rounds, iterations)?.losses;
-    let linear = descent::linear::loss(&all, &observers, rounds, iterations)?;
+    let printed = descent::theorem11(&all, &observers, rounds, iterations)?;
+    let linear = linear::loss(&all, &observers, rounds, iterations)?;
     Ok(learned(case(says, all[0], &observers, rounds), &observers, (&printed, &linear.losses), iterations))
 }
 

@@ -4,11 +4,10 @@ use sottovoce_privacy::Standing;
 use sottovoce_topology::spectrum::{
     Exchanges, Spectrum, chebyshev_weight, optimisation_rounds, pairwise_rate,
 };
-use sottovoce_views::utility::{
-    Contraction, accelerated_contraction, published_accelerated, published_randomised, weighted_output,
-};
+use sottovoce_views::utility::{Contraction, accelerated_contraction, weighted_output};
 
 use crate::Result;
+use crate::printed::utility;
 use crate::theorem::{Answer, Inputs};
 
 /// What is true of an error: what noise alone makes of it, and a bound for all values.
@@ -102,7 +101,7 @@ pub(super) fn theorem_7(inputs: &Inputs) -> Result<Answer> {
     let says = "After T steps half the mean squared error is at most (spread + sigma²) exp(-T gap^(1/2)) + sigma²/n.";
     let truth = synchronous(inputs, says)?;
     let bound =
-        published_accelerated(inputs.spread()?, inputs.sigma()?, truth.nodes, truth.speed, truth.steps);
+        utility::accelerated(inputs.spread()?, inputs.sigma()?, truth.nodes, truth.speed, truth.steps);
     Ok(truth.beside(bound))
 }
 
@@ -117,8 +116,7 @@ pub(super) fn theorem_3(inputs: &Inputs) -> Result<Answer> {
 pub(super) fn theorem_8(inputs: &Inputs) -> Result<Answer> {
     let says = "After T steps half the mean squared error of randomised gossip is at most (spread + sigma²) exp(-T rate) + sigma²/n.";
     let truth = randomised(inputs, says)?;
-    let bound =
-        published_randomised(inputs.spread()?, inputs.sigma()?, truth.nodes, truth.speed, truth.steps);
+    let bound = utility::randomised(inputs.spread()?, inputs.sigma()?, truth.nodes, truth.speed, truth.steps);
     Ok(truth.beside(bound))
 }
 

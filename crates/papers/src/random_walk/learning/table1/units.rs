@@ -8,12 +8,12 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
 use sottovoce_views::descent::{linear, relay};
 use sottovoce_views::exact;
-use sottovoce_views::published::{self, Formula};
-use sottovoce_views::walk::PublishedWalk;
 
 use super::super::graphs::Shape;
 use super::ITERATIONS;
 use crate::Result;
+use crate::printed::gossip::{theorem1, theorem1_all_pairs};
+use crate::printed::walk::PublishedWalk;
 
 /// Paths from which the mean of a token is estimated.
 const PATHS: usize = 4;
@@ -103,13 +103,13 @@ impl Units {
 }
 
 fn printed_of_all_pairs(mixing: &Mixing, rounds: usize) -> Result<f64> {
-    let (n, all) = (mixing.nodes(), published::gossip_all_pairs(Formula::Theorem1, mixing, rounds)?);
+    let (n, all) = (mixing.nodes(), theorem1_all_pairs(mixing, rounds)?);
     Ok(ITERATIONS as f64 * Pairs::of(n, |v, u| all[v * n + u]).mean)
 }
 
 /// Where all peers are alike, one observer stands for all.
 fn printed_by_symmetry(mixing: &Mixing, rounds: usize) -> Result<f64> {
-    let losses = published::gossip(Formula::Theorem1, mixing, &[0], rounds)?;
+    let losses = theorem1(mixing, &[0], rounds)?;
     Ok(ITERATIONS as f64 * losses[1..].iter().sum::<f64>() / (losses.len() - 1) as f64)
 }
 

@@ -4,52 +4,47 @@
 //! each mixes on what the ones before have left. Both are refuted: a peer two steps away, which one round of gossip does not reach,
 //! is said to lose nothing, and does (`docs/theorems/descent.md`).
 
-use sottovoce_privacy::Standing;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
-use super::{Currency, DescentLoss, adversary, check_iterations, check_rounds, positive, same_size};
-use crate::error::check_observers;
-use crate::published::{Formula, gossip, neighbour_probability};
-use crate::{Error, Result, require};
+use super::gossip::{neighbour_probability, theorem1};
+use super::{check_observers, check_steps};
+use crate::{Result, require};
 
 /// Theorem 6: `T Σ_(k<K) Σ_(w~v) (W^k)_uw² / |(W^k)_w|²`; for a coalition as in Theorem 12.
-pub fn theorem6(
+pub(crate) fn theorem6(
     mixing: &Mixing,
     observers: &[usize],
     rounds: usize,
     iterations: usize,
-) -> Result<DescentLoss> {
+) -> Result<Vec<f64>> {
     theorem11(&[mixing], observers, rounds, iterations)
 }
 
 /// Theorem 11: the same sum with the matrix of each iteration, in turn.
-pub fn theorem11(
+pub(crate) fn theorem11(
     mixings: &[&Mixing],
     observers: &[usize],
     rounds: usize,
     iterations: usize,
-) -> Result<DescentLoss> {
-    check_iterations(iterations)?;
-    check_rounds(rounds)?;
-    let nodes = same_size("mixings", mixings.iter().map(|mixing| mixing.nodes()))?;
-    let observers = check_observers(observers, nodes)?;
-    let mut losses = vec![0.0; nodes];
+) -> Result<Vec<f64>> {
+    let mut losses = vec![0.0; mixings[0].nodes()];
     for (i, mixing) in mixings.iter().enumerate() {
         let times = iterations / mixings.len() + usize::from(i < iterations % mixings.len());
-        let printed = gossip(Formula::Theorem1, mixing, &observers, rounds)?;
+        let printed = theorem1(mixing, observers, rounds)?;
         losses.iter_mut().zip(printed).for_each(|(sum, loss)| *sum += times as f64 * loss);
     }
-    Ok(printed(&observers, iterations, losses))
+    observers.iter().for_each(|&v| losses[v] = 0.0);
+    Ok(losses)
 }
 
 /// Proposition 1, for the graphs of a run, one for each iteration: `2 Σ_t [β_t + (1 - β_t) K |N_t| / (n - |N_t|)]`, where `N_t` are the
 /// observers' neighbours in graph `t`, and `β_t` is 1 if `u` is one of them.
 ///
-/// At a Rényi order that [`check_order`] accepts. (The printed sum has one iteration more than the algorithm.)
-pub fn proposition1(graphs: &[&Graph], observers: &[usize], rounds: usize) -> Result<DescentLoss> {
-    check_rounds(rounds)?;
-    let nodes = same_size("graphs", graphs.iter().map(|graph| graph.nodes()))?;
+/// At a Rényi order `alpha > 1` with `sigma² >= Delta² alpha (alpha - 1) / 2`. (The printed sum has one iteration more than the algorithm.)
+pub(crate) fn proposition1(graphs: &[&Graph], observers: &[usize], rounds: usize) -> Result<Vec<f64>> {
+    check_steps(rounds)?;
+    let nodes = graphs[0].nodes();
     let observers = check_observers(observers, nodes)?;
     let mut losses = vec![0.0; nodes];
     for graph in graphs {
@@ -60,20 +55,19 @@ pub fn proposition1(graphs: &[&Graph], observers: &[usize], rounds: usize) -> Re
         let far = (rounds * heard) as f64 / (nodes - heard) as f64;
         losses.iter_mut().zip(near).for_each(|(sum, near)| *sum += 2.0 * if near { 1.0 } else { far });
     }
-    Ok(printed(&observers, graphs.len(), losses))
+    observers.iter().for_each(|&v| losses[v] = 0.0);
+    Ok(losses)
 }
 
-/// What to expect of [`proposition1`] where every graph is random, with edges of probability `q`, towards `observers` peers. With its
-/// standing.
-pub fn proposition1_expected(
+/// What to expect of [`proposition1`] where every graph is random, with edges of probability `q`, towards `observers` peers.
+pub(crate) fn proposition1_expected(
     nodes: usize,
     q: f64,
     observers: usize,
     rounds: usize,
     iterations: usize,
-) -> Result<(f64, Standing)> {
-    check_iterations(iterations)?;
-    check_rounds(rounds)?;
+) -> Result<f64> {
+    check_steps(rounds)?;
     require((0.0..=1.0).contains(&q), "q", q, "give a probability from 0 to 1")?;
     let remedy = format!("give at least 1, and fewer than the {nodes} peers there are");
     require(observers != 0 && observers < nodes, "observers", observers, remedy)?;
@@ -81,20 +75,7 @@ pub fn proposition1_expected(
     // Given that `u` is no neighbour, each of the others is one independently.
     let ratio = mean_ratio(nodes - observers - 1, near, nodes);
     let one = near + (1.0 - near) * rounds as f64 * ratio;
-    Ok((2.0 * iterations as f64 * one, Standing::Refuted))
-}
-
-/// Refuses a Rényi order at which Proposition 1 is not stated: it needs `sigma² >= Delta² alpha (alpha - 1) / 2`, `alpha > 1`.
-pub fn check_order(alpha: f64, sensitivity: f64, sigma: f64) -> Result<()> {
-    positive("sensitivity", sensitivity)?;
-    positive("sigma", sigma)?;
-    let bound = (sigma / sensitivity).powi(2);
-    if alpha > 1.0 && alpha * (alpha - 1.0) / 2.0 <= bound {
-        return Ok(());
-    }
-    let largest = 0.5 + (0.25 + 2.0 * bound).sqrt();
-    let remedy = format!("with this noise the order must be above 1 and at most {largest}");
-    Err(Error::parameter("alpha", alpha, remedy))
+    Ok(2.0 * iterations as f64 * one)
 }
 
 /// `E[N / (nodes - N)]` for `N` binomial.
@@ -112,19 +93,6 @@ fn mean_ratio(trials: usize, p: f64, nodes: usize) -> f64 {
     sum
 }
 
-fn printed(observers: &[usize], iterations: usize, mut losses: Vec<f64>) -> DescentLoss {
-    observers.iter().for_each(|&v| losses[v] = 0.0);
-    let adversary = adversary(observers);
-    DescentLoss {
-        adversary,
-        iterations,
-        losses,
-        rank: None,
-        standing: Standing::Refuted,
-        currency: Currency::Gaussian,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,14 +103,5 @@ mod tests {
         let (p, expected) = (0.3, 2.0 * 0.3 * 0.7 / 9.0 + 0.3 * 0.3 * 2.0 / 8.0);
         assert!((mean_ratio(2, p, 10) - expected).abs() < 1e-15);
         assert_eq!((mean_ratio(5, 0.0, 10), mean_ratio(5, 1.0, 10)), (0.0, 1.0));
-    }
-
-    #[test]
-    fn orders_beyond_the_proposition_are_refused() {
-        check_order(2.0, 1.0, 1.0).unwrap();
-        let error = check_order(2.1, 1.0, 1.0).unwrap_err().to_string();
-        assert!(error.starts_with("`alpha` is 2.1: ") && error.ends_with("at most 2"), "{error}");
-        assert!(check_order(1.0, 1.0, 1.0).is_err() && check_order(f64::NAN, 1.0, 1.0).is_err());
-        assert!(check_order(2.0, 1.0, 0.0).is_err());
     }
 }

@@ -10,8 +10,8 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
 
 use super::chebyshev::Expansion;
-use crate::error::{Error, check_steps};
-use crate::{Result, require};
+use super::check_steps;
+use crate::{Error, Result, require};
 
 /// Up to so many peers eigenvectors take no time.
 const FEW_PEERS: usize = 1000;
@@ -23,16 +23,7 @@ const MOST_PEERS: usize = 10_000;
 const MOST_STEPS: usize = 1 << 30;
 
 /// `Σ_(i=1..T) W^i / i`, row after row.
-///
-/// ```
-/// use sottovoce_topology::{family::{Family, generate}, mixing::{Mixing, Weights}};
-/// use sottovoce_views::walk::power_sums;
-/// let mixing = Mixing::new(&generate(&Family::Complete { n: 4 }, 0, true)?, Weights::MetropolisPlusOne);
-/// // Everyone is equally likely after any number of steps: a quarter of 1 + 1/2 + 1/3.
-/// assert!((power_sums(&mixing, 3)?[1] - 11.0 / 24.0).abs() < 1e-12);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn power_sums(mixing: &Mixing, steps: usize) -> Result<Vec<f64>> {
+pub(super) fn power_sums(mixing: &Mixing, steps: usize) -> Result<Vec<f64>> {
     check_steps(steps)?;
     let remedy = format!("paths are added up one length after the other; give at most {MOST_STEPS}");
     require(steps <= MOST_STEPS, "steps", steps, remedy)?;
@@ -41,7 +32,7 @@ pub fn power_sums(mixing: &Mixing, steps: usize) -> Result<Vec<f64>> {
 }
 
 /// `-ln(I - W + 11ᵀ/n)`, row after row.
-pub fn negative_log(mixing: &Mixing) -> Result<Vec<f64>> {
+pub(super) fn negative_log(mixing: &Mixing) -> Result<Vec<f64>> {
     apply(mixing, |x| -(-x).ln_1p(), 0.0)
 }
 
@@ -109,6 +100,7 @@ fn by_eigenvectors(mixing: &Mixing, f: impl Fn(f64) -> f64, constant: f64) -> Re
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use sottovoce_topology::family::{Family, generate};

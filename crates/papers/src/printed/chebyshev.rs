@@ -14,8 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sottovoce_topology::mixing::Mixing;
 
-use crate::parallel;
-use crate::powers::{Row, WIDTH, each_chebyshev, spare, squared_lengths, transpose, zeros};
+use super::{columns_of, each_iterate};
 
 /// What is left out moves no entry by more than this.
 const LEFT_OUT: f64 = 1e-13;
@@ -60,35 +59,34 @@ impl Expansion {
     /// The polynomial of the matrix, row after row, with `constant` on the constant vector; none if an eigenvalue is outside the interval.
     pub(super) fn apply(&self, mixing: &Mixing, constant: f64) -> Option<Vec<f64>> {
         let (n, outside) = (mixing.nodes(), AtomicBool::new(false));
-        let mut out = vec![0.0; n * n];
-        parallel::fill(&mut out, WIDTH * n, |i, columns| {
-            let range: Vec<usize> = (i * WIDTH..i * WIDTH + columns.len() / n).collect();
-            let mut sum = zeros(n);
-            if !self.add(mixing, &range, &mut sum) {
+        // Its columns are its rows.
+        let out = columns_of(n, |block| {
+            let mut sum = vec![0.0; n * block.len()];
+            if !self.add(mixing, block, &mut sum) {
                 outside.store(true, Ordering::Relaxed);
             }
-            shift(&mut sum, constant / n as f64);
-            transpose(&sum, columns);
-            spare(sum);
+            shift(&mut sum, block.len(), constant / n as f64);
+            sum
         });
         (!outside.into_inner()).then_some(out)
     }
 
     /// Adds these columns, without their constant parts; false if one shows that an eigenvalue may be outside the interval.
-    fn add(&self, mixing: &Mixing, columns: &[usize], sum: &mut [Row]) -> bool {
+    fn add(&self, mixing: &Mixing, columns: &[usize], sum: &mut [f64]) -> bool {
         let (mut inside, last) = (false, self.coefficients.len() - 1);
         // The constant vector is outside. Of its part rounding leaves a little, which grows from step to step: it is taken out in time, of two
         // polynomials in a row, from which all others follow.
         let one = (1.0 - self.centre) / self.radius;
         let every = (GROWTH.ln() / root(one).ln()).max(1.0) as usize;
-        let arch = pulp::Arch::new();
-        each_chebyshev(mixing, (self.centre, self.radius), columns, last + 1, |t, now| {
+        each_iterate(mixing, (2.0, self.centre, self.radius), columns, last + 1, |t, now| {
             if t % every < 2 {
-                shift(now, 0.0);
+                shift(now, columns.len(), 0.0);
             }
-            arch.dispatch(Add { factor: self.coefficients[t], row: now, sum });
+            let factor = self.coefficients[t];
+            sum.iter_mut().zip(&*now).for_each(|(sum, x)| *sum += factor * x);
             if t == last {
-                inside = squared_lengths(now).iter().all(|square| *square <= 1.0 + ROUNDING);
+                let square = |i: usize| now.iter().skip(i).step_by(columns.len()).map(|x| x * x).sum::<f64>();
+                inside = (0..columns.len()).all(|i| square(i) <= 1.0 + ROUNDING);
             }
         });
         inside
@@ -101,34 +99,11 @@ fn root(x: f64) -> f64 {
 }
 
 /// Gives all columns this mean.
-fn shift(block: &mut [Row], mean: f64) {
-    let mut more = [0.0; WIDTH];
-    block.iter().for_each(|row| (0..WIDTH).for_each(|i| more[i] += row[i]));
-    more = more.map(|sum| mean - sum / block.len() as f64);
-    block.iter_mut().for_each(|row| (0..WIDTH).for_each(|i| row[i] += more[i]));
-}
-
-/// `sum += factor * row`, with the widest instructions there are.
-struct Add<'a> {
-    factor: f64,
-    row: &'a [Row],
-    sum: &'a mut [Row],
-}
-
-impl pulp::WithSimd for Add<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Self { factor, row, sum } = self;
-        for (sum, row) in sum.iter_mut().zip(row) {
-            let mut total = *sum;
-            for i in 0..WIDTH {
-                total[i] += factor * row[i];
-            }
-            *sum = total;
-        }
-    }
+fn shift(block: &mut [f64], width: usize, mean: f64) {
+    let mut more = vec![0.0; width];
+    block.chunks(width).for_each(|row| more.iter_mut().zip(row).for_each(|(more, x)| *more += x));
+    more.iter_mut().for_each(|sum| *sum = mean - *sum / (block.len() / width) as f64);
+    block.chunks_mut(width).for_each(|row| row.iter_mut().zip(&more).for_each(|(x, more)| *x += more));
 }
 
 /// The first coefficients of the interpolant at twice as many of Chebyshev's points.

@@ -2,7 +2,8 @@
 
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
-use sottovoce_views::walk::{negative_log, power_sums};
+
+use crate::printed::sums::{negative_log, power_sums};
 
 fn mixing(family: &Family, lazy: f64) -> Mixing {
     Mixing::new(&generate(family, 3, true).unwrap(), Weights::Metropolis).lazy(lazy).unwrap()

@@ -6,7 +6,10 @@ use std::f64::consts::PI;
 
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
-use sottovoce_views::walk::{ExpectedSetup, PublishedWalk, Sampling, Start, power_sums, trajectory};
+use sottovoce_views::walk::{ExpectedSetup, Sampling, Start, trajectory};
+
+use crate::printed::sums::power_sums;
+use crate::printed::walk::PublishedWalk;
 
 fn mixing(family: &Family, lazy: f64) -> Mixing {
     Mixing::new(&generate(family, 3, true).unwrap(), Weights::Metropolis).lazy(lazy).unwrap()
