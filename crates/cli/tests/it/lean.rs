@@ -62,7 +62,7 @@ fn layers_do_not_cross() {
         let names = paragraph.lines().filter_map(|line| line.split_whitespace().next());
         let own = names.filter(|name| name.starts_with("sottovoce"));
         let mut own = own.map(|name| name.strip_prefix("sottovoce-").unwrap_or(name));
-        let Some(own_layer) = own.next().and_then(|name| layer(name)) else { continue };
+        let Some(own_layer) = own.next().and_then(&layer) else { continue };
         for linked in own {
             assert!(layer(linked) < Some(own_layer), "{linked} is not below: {paragraph}");
         }
