@@ -1,10 +1,10 @@
 //! Figure 2b: how many are active after each round.
 
 use sottovoce_report::{Axis, Chart};
-use sottovoce_views::rumor::plateau;
 
 use super::informed::{HEADER, curve, horizon, lines};
 use super::spread::{Count, Spread};
+use super::theory::plateau;
 use super::words::{by_muting, named, number, percent};
 use super::work::Found;
 use crate::{Item, Result, Verdict};

@@ -10,10 +10,12 @@
 //! | `work` | what is simulated, once for all figures that need it |
 //! | `spread` | many runs of one rumour |
 //! | `theory` | what the simulations are held against |
+//! | `messages` | how many messages are sent, with a proven probability |
 //! | `informed`, `active`, `prior`, `votes`, `table1` | a figure each |
 
 mod active;
 mod informed;
+pub(crate) mod messages;
 mod prior;
 mod spread;
 mod table1;

@@ -3,7 +3,7 @@
 
 use sottovoce_privacy::Interval;
 use sottovoce_views::parallel;
-use sottovoce_views::rumor::{Rumor, Sharp, attack_success, plateau};
+use sottovoce_views::rumor::{Rumor, Sharp, attack_success};
 
 use super::work::{Attack, Size};
 use crate::Result;
@@ -139,10 +139,30 @@ pub(super) fn rounds_per_log(muting: f64) -> f64 {
     1.0 / muting.ln_1p() + 1.0 / plateau(muting)
 }
 
+/// The share active in the end, of a crowd without end: the fixed point of the mean dynamics, about `2 s` of a small `s`.
+pub(super) fn plateau(muting: f64) -> f64 {
+    let after = |active: f64| muting * active * (-active).exp() - (-active).exp_m1();
+    let from_above = std::iter::successors(Some(1.0), |&active| Some(after(active)));
+    let pairs = from_above.clone().zip(from_above.skip(1)).take(100_000);
+    pairs.skip_while(|(before, after)| before - after > 1e-15).map(|(_, after)| after).next().unwrap_or(0.0)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plateau_is_where_the_dynamics_end() {
+        for s in [0.05, 0.1, 0.5, 0.9, 1.0] {
+            let level = plateau(s);
+            assert!((level - (1.0 - (1.0 - s * level) * (-level).exp())).abs() < 1e-12, "{s}");
+            let late = sottovoce_views::rumor::mean_dynamics(1 << 16, s).nth(2000).map(|(_, active)| active);
+            assert!((late.unwrap_or(0.0) - level).abs() < 1e-9, "{s}");
+        }
+        assert!(plateau(0.0) < 1e-4);
+        assert!((plateau(1.0) - 1.0).abs() < 1e-12 && (plateau(0.001) / 0.002 - 1.0).abs() < 0.01);
+    }
     use sottovoce_audit::source::Share;
 
     fn theory(muting: f64) -> Theory {

@@ -5,9 +5,10 @@ use sottovoce_privacy::Standing;
 use sottovoce_protocol::public::{Among, Rules};
 use sottovoce_simulator::rumor::{Crowd, Dice};
 use sottovoce_views::parallel;
-use sottovoce_views::rumor::{Rumor, few_messages, survival, survival_at_most};
+use sottovoce_views::rumor::{Rumor, survival, survival_at_most};
 
 use super::{Answer, Inputs, Statement};
+use crate::rumor::messages::few_messages;
 use crate::{Result, require};
 
 const WHO: &[&str] = &["peers", "curious", "muting"];

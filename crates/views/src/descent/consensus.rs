@@ -123,23 +123,13 @@ pub fn loss(averagings: &[Averaging], iterations: usize) -> Result<DescentLoss> 
 /// The loss of one peer towards another in one butterfly among `nodes`, if positions are drawn at random: each value with its
 /// probability.
 ///
-/// Positions are public, so a run's guarantee is the sum over the positions it had ([`loss`]). The mean of this law is what to
+/// Positions are public, so a run's guarantee is the sum over the positions it had ([`loss`]). The mean of this law, for `2^m` peers `m / (2^m - 1)`, is what to
 /// expect of that sum, iteration by iteration; it is no guarantee itself.
 pub fn pair_law(nodes: usize) -> Result<Vec<(f64, f64)>> {
     match nodes {
         0 | 1 => Err(Error::parameter("nodes", nodes, "a pair takes at least 2 peers")),
         _ => Ok(butterfly::pair_law(nodes)),
     }
-}
-
-/// The mean of [`pair_law`]: for `2^m` peers `m / (2^m - 1)`.
-///
-/// ```
-/// assert!((sottovoce_views::descent::consensus::pair_mean(8)? - 3.0 / 7.0).abs() < 1e-15);
-/// # Ok::<(), sottovoce_views::Error>(())
-/// ```
-pub fn pair_mean(nodes: usize) -> Result<f64> {
-    Ok(pair_law(nodes)?.iter().map(|(loss, probability)| loss * probability).sum())
 }
 
 /// Refuses results, one for each peer, that are not the same mean of all values at everyone's. Of further variables (relay noise)

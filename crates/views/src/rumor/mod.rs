@@ -25,7 +25,6 @@
 //! | `law` | three possible privacy losses, composed |
 //! | `inverse` | `s` for a target |
 //! | `spread` | mean dynamics of the spreading |
-//! | `messages` | how many messages are sent, with a proven probability |
 //! | `survival` | whether it dies of lost messages |
 //! | `account` | all of it for one question |
 //! | `proven` | which theorem covers a run |
@@ -38,7 +37,6 @@ mod graph;
 mod improved;
 mod inverse;
 mod law;
-mod messages;
 mod proven;
 mod published;
 mod sharp;
@@ -48,10 +46,9 @@ mod survival;
 pub use account::{Account, Better, NOT_COVERED};
 pub use graph::{Hidden, MOST_HONEST, ON_GRAPHS, OnGraph, PairLoss, Question};
 pub use inverse::{improved_muting_for, muting_for, rounds_muting_for, sharp_muting_for};
-pub use messages::{MOST_COUNTED, few_messages};
 pub use proven::{Course, Proven, attack_success};
 pub use sharp::{EFFORT, Method, Sharp};
-pub use spread::{Spread, mean_dynamics, plateau};
+pub use spread::{Spread, mean_dynamics};
 pub use survival::{survival, survival_at_most};
 
 use crate::{Error, Result, require};

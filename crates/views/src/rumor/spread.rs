@@ -20,8 +20,6 @@ use super::Rumor;
 const MOST_ROUNDS: u64 = 10_000_000;
 /// A share that changes by less than this is taken for constant.
 const SETTLED: f64 = 1e-13;
-/// Rounds after which a share has settled.
-const SETTLED_AFTER: usize = 100_000;
 
 /// Shares informed and active, round by round and without end, from one peer of so many.
 pub fn mean_dynamics(peers: usize, muting: f64) -> impl Iterator<Item = (f64, f64)> {
@@ -31,19 +29,6 @@ pub fn mean_dynamics(peers: usize, muting: f64) -> impl Iterator<Item = (f64, f6
         Some((untold * (-active).exp(), after(active, muting).max(least)))
     };
     std::iter::successors(Some((1.0 - least, least)), next).map(|(untold, active)| (1.0 - untold, active))
-}
-
-/// The share active in the end, of a crowd without end: the fixed point of the mean dynamics, about `2 s` of a small `s`.
-///
-/// ```
-/// use sottovoce_views::rumor::plateau;
-/// assert!((plateau(1.0) - 1.0).abs() < 1e-12);
-/// assert!((plateau(0.001) / 0.002 - 1.0).abs() < 0.01);
-/// ```
-pub fn plateau(muting: f64) -> f64 {
-    let from_above = std::iter::successors(Some(1.0), |&active| Some(after(active, muting)));
-    let pairs = from_above.clone().zip(from_above.skip(1)).take(SETTLED_AFTER);
-    pairs.skip_while(|(before, after)| before - after > 1e-15).map(|(_, after)| after).next().unwrap_or(0.0)
 }
 
 /// The share active after a round.
@@ -127,17 +112,6 @@ mod tests {
             assert!((found / mean - 1.0).abs() < 0.06, "{s}: {found}, simulated {mean}");
             assert!((found / one - 1.0).abs() < 0.1, "{s}: {found}, simulated {one}");
         }
-    }
-
-    #[test]
-    fn a_plateau_is_where_the_dynamics_end() {
-        for s in [0.05, 0.1, 0.5, 0.9, 1.0] {
-            let level = plateau(s);
-            assert!((level - (1.0 - (1.0 - s * level) * (-level).exp())).abs() < 1e-12, "{s}");
-            let late = mean_dynamics(1 << 16, s).nth(2000).map(|(_, active)| active);
-            assert!((late.unwrap_or(0.0) - level).abs() < 1e-9, "{s}");
-        }
-        assert!(plateau(0.0) < 1e-4);
     }
 
     #[test]

@@ -10,19 +10,10 @@
 //! and the expectation is that of a product along the chain: computed exactly, round by round.
 
 /// Most peers for which it is computed.
-pub const MOST_COUNTED: usize = 512;
+pub(crate) const MOST_COUNTED: usize = 512;
 
 /// The probability that fewer than `messages` are sent in so many rounds is at most this; `None` for more than 512 peers.
-///
-/// ```
-/// use sottovoce_views::rumor::few_messages;
-/// // The paper's Theorem 9, with its constants: n ln n messages in 6 ln(n)/s rounds.
-/// let (n, s) = (100, 0.5);
-/// let log = (n as f64).ln();
-/// let bound = few_messages(n, s, (6.0 * log / s) as usize, n as f64 * log).unwrap();
-/// assert!(bound < 1e-9);
-/// ```
-pub fn few_messages(peers: usize, muting: f64, rounds: usize, messages: f64) -> Option<f64> {
+pub(crate) fn few_messages(peers: usize, muting: f64, rounds: usize, messages: f64) -> Option<f64> {
     if !(2..=MOST_COUNTED).contains(&peers) {
         return None;
     }
@@ -63,10 +54,20 @@ fn grow(law: &mut [f64], probability: impl Fn(usize) -> f64) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use sottovoce_protocol::public::{Among, Rules};
     use sottovoce_simulator::rumor::{Crowd, Dice};
+
+    /// The paper's Theorem 9, with its constants: n ln n messages in 6 ln(n)/s rounds.
+    #[test]
+    fn few_are_sent_hardly_ever() {
+        let (n, s) = (100, 0.5);
+        let log = (n as f64).ln();
+        let bound = few_messages(n, s, (6.0 * log / s) as usize, n as f64 * log).unwrap();
+        assert!(bound < 1e-9, "{bound}");
+    }
 
     #[test]
     fn the_chain_is_that_of_a_crowd() {
