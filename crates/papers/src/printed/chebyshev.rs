@@ -10,11 +10,12 @@
 //! then `|T_k(y)| ≤ cosh(k θ) ≤ F exp((k - K) θ)` for `cosh(K θ) = F`. The bound on the terms that are left out allows for it.
 
 use std::f64::consts::PI;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use sottovoce_dense::Mat;
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_views::parallel;
 
-use super::{columns_of, each_iterate};
+use super::each_iterate;
 
 /// What is left out moves no entry by more than this.
 const LEFT_OUT: f64 = 1e-13;
@@ -58,38 +59,35 @@ impl Expansion {
 
     /// The polynomial of the matrix, row after row, with `constant` on the constant vector; none if an eigenvalue is outside the interval.
     pub(super) fn apply(&self, mixing: &Mixing, constant: f64) -> Option<Vec<f64>> {
-        let (n, outside) = (mixing.nodes(), AtomicBool::new(false));
+        let n = mixing.nodes();
         // Its columns are its rows.
-        let out = columns_of(n, |block| {
-            let mut sum = vec![0.0; n * block.len()];
-            if !self.add(mixing, block, &mut sum) {
-                outside.store(true, Ordering::Relaxed);
-            }
-            shift(&mut sum, block.len(), constant / n as f64);
-            sum
-        });
-        (!outside.into_inner()).then_some(out)
+        let column = |w: usize| {
+            let mut sum = self.column(mixing, w)?;
+            shift(&mut sum, constant / n as f64);
+            Some(sum.into_numbers())
+        };
+        let all: Option<Vec<_>> = parallel::map(n, column, |_| ()).into_iter().collect();
+        Some(all?.concat())
     }
 
-    /// Adds these columns, without their constant parts; false if one shows that an eigenvalue may be outside the interval.
-    fn add(&self, mixing: &Mixing, columns: &[usize], sum: &mut [f64]) -> bool {
+    /// A column, without its constant part; none if it shows that an eigenvalue may be outside the interval.
+    fn column(&self, mixing: &Mixing, w: usize) -> Option<Mat> {
         let (mut inside, last) = (false, self.coefficients.len() - 1);
+        let mut sum = Mat::zeros(mixing.nodes(), 1);
         // The constant vector is outside. Of its part rounding leaves a little, which grows from step to step: it is taken out in time, of two
         // polynomials in a row, from which all others follow.
         let one = (1.0 - self.centre) / self.radius;
         let every = (GROWTH.ln() / root(one).ln()).max(1.0) as usize;
-        each_iterate(mixing, (2.0, self.centre, self.radius), columns, last + 1, |t, now| {
+        each_iterate(mixing, Some((self.centre, self.radius)), w, last + 1, |t, now| {
             if t % every < 2 {
-                shift(now, columns.len(), 0.0);
+                shift(now, 0.0);
             }
-            let factor = self.coefficients[t];
-            sum.iter_mut().zip(&*now).for_each(|(sum, x)| *sum += factor * x);
+            sum.add_scaled(self.coefficients[t], now);
             if t == last {
-                let square = |i: usize| now.iter().skip(i).step_by(columns.len()).map(|x| x * x).sum::<f64>();
-                inside = (0..columns.len()).all(|i| square(i) <= 1.0 + ROUNDING);
+                inside = now.as_slice().iter().map(|x| x * x).sum::<f64>() <= 1.0 + ROUNDING;
             }
         });
-        inside
+        inside.then_some(sum)
     }
 }
 
@@ -98,12 +96,10 @@ fn root(x: f64) -> f64 {
     x + (x * x - 1.0).sqrt()
 }
 
-/// Gives all columns this mean.
-fn shift(block: &mut [f64], width: usize, mean: f64) {
-    let mut more = vec![0.0; width];
-    block.chunks(width).for_each(|row| more.iter_mut().zip(row).for_each(|(more, x)| *more += x));
-    more.iter_mut().for_each(|sum| *sum = mean - *sum / (block.len() / width) as f64);
-    block.chunks_mut(width).for_each(|row| row.iter_mut().zip(&more).for_each(|(x, more)| *x += more));
+/// Gives a column this mean.
+fn shift(column: &mut Mat, mean: f64) {
+    let more = mean - column.as_slice().iter().sum::<f64>() / column.nrows() as f64;
+    column.as_mut_slice().iter_mut().for_each(|x| *x += more);
 }
 
 /// The first coefficients of the interpolant at twice as many of Chebyshev's points.

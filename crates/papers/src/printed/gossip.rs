@@ -4,12 +4,13 @@
 //! twelve the printed loss of the opposite peer is 0.0002, and the truth is 1 (`docs/theorems/muffliato-refuted.md`). What rests
 //! on the mean over peers alone survives: [`random_graph`].
 
+use sottovoce_dense::Mat;
 use sottovoce_privacy::Standing;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Schedule, Step};
 use sottovoce_views::parallel;
 
-use super::{WIDTH, check_observers, check_steps, columns_of, each_iterate};
+use super::{check_observers, check_steps, each_iterate};
 use crate::{Error, Result, require};
 
 /// Theorem 1, and Theorem 12 for a coalition: `Σ_t Σ_w (W^t)_uw² / |(W^t)_w|²` over the messages that `observers` hear together, for every peer `u`.
@@ -18,30 +19,28 @@ pub(crate) fn theorem1(mixing: &Mixing, observers: &[usize], steps: usize) -> Re
     check_steps(steps)?;
     let observers = check_observers(observers, mixing.nodes())?;
     let senders = senders(&Step::Mixing(mixing), &observers);
-    let mut losses = vec![0.0; mixing.nodes()];
-    for block in senders.chunks(WIDTH) {
-        let sums = contributions(mixing, block, steps);
-        losses
-            .iter_mut()
-            .zip(sums.chunks(block.len()))
-            .for_each(|(loss, row)| *loss += row.iter().sum::<f64>());
+    let zeros = || Mat::zeros(mixing.nodes(), 1);
+    let mut losses = zeros();
+    // In this order the sums have the bits that they always had.
+    for block in senders.chunks(16) {
+        let mut sums = zeros();
+        block.iter().for_each(|&w| sums += &contributions(mixing, w, steps));
+        losses += &sums;
     }
-    Ok(losses)
+    Ok(losses.into_numbers())
 }
 
 /// The same of every pair, `losses[v * n + u]` that of `u` towards `v`.
 pub(crate) fn theorem1_all_pairs(mixing: &Mixing, steps: usize) -> Result<Vec<f64>> {
     mixing.check()?;
     check_steps(steps)?;
-    // Row `w`: what hearing peer `w` in all steps reveals about each peer. An observer hears its neighbours.
+    // What hearing a peer in all steps reveals about each peer. An observer hears its neighbours.
     let n = mixing.nodes();
-    let heard = columns_of(n, |block| contributions(mixing, block, steps));
+    let heard = parallel::map(n, |w| contributions(mixing, w, steps), |_| ());
     let row = |v: usize| {
-        let mut sums = vec![0.0; n];
-        for &w in mixing.graph().neighbors(v) {
-            sums.iter_mut().zip(&heard[w as usize * n..]).for_each(|(sum, x)| *sum += x);
-        }
-        sums
+        let mut sums = Mat::zeros(n, 1);
+        mixing.graph().neighbors(v).iter().for_each(|&w| sums += &heard[w as usize]);
+        sums.into_numbers()
     };
     Ok(parallel::map(n, row, |_| ()).concat())
 }
@@ -135,20 +134,26 @@ fn senders(step: &Step, observers: &[usize]) -> Vec<usize> {
     heard
 }
 
-/// For each peer (rows) and each sender of the block (columns): what all its messages contribute.
-fn contributions(mixing: &Mixing, block: &[usize], steps: usize) -> Vec<f64> {
-    let mut sums = vec![0.0; mixing.nodes() * block.len()];
-    each_iterate(mixing, (1.0, 0.0, 1.0), block, steps, |_, x| {
-        let mut lengths = vec![0.0; block.len()];
-        for row in x.chunks(block.len()) {
-            lengths.iter_mut().zip(row).for_each(|(length, x)| *length += x * x);
-        }
-        let inverse: Vec<f64> = lengths.iter().map(|length| 1.0 / length).collect();
-        for (sums, row) in sums.chunks_mut(block.len()).zip(x.chunks(block.len())) {
-            sums.iter_mut().zip(row).zip(&inverse).for_each(|((sum, x), inverse)| *sum += x * x * inverse);
-        }
-    });
+/// What all messages of a sender contribute, of each peer.
+fn contributions(mixing: &Mixing, sender: usize, steps: usize) -> Mat {
+    let mut sums = Mat::zeros(mixing.nodes(), 1);
+    each_iterate(mixing, None, sender, steps, |_, x| add_shares(x.as_slice(), sums.as_mut_slice()));
     sums
+}
+
+/// Adds the squares of these numbers over their sum. Places are counted by hand: this crate is built without optimisation, in which iterators take most of the time.
+fn add_shares(x: &[f64], sums: &mut [f64]) {
+    let (mut length, mut i) = (0.0, 0);
+    while i < x.len() {
+        length += x[i] * x[i];
+        i += 1;
+    }
+    let inverse = 1.0 / length;
+    i = 0;
+    while i < x.len() {
+        sums[i] += x[i] * x[i] * inverse;
+        i += 1;
+    }
 }
 
 #[cfg(test)]

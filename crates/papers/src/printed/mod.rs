@@ -7,9 +7,9 @@ mod sums;
 pub(crate) mod utility;
 pub(crate) mod walk;
 
+use sottovoce_dense::Mat;
 use sottovoce_fault::stop;
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::parallel;
 
 use crate::{Result, require};
 
@@ -17,52 +17,33 @@ use crate::{Result, require};
 #[allow(clippy::unwrap_used)]
 mod tests;
 
-/// Columns of a matrix that are computed side by side: they stay in the cache.
-const WIDTH: usize = 16;
-
-/// Calls `visit(t, X_t)` for `t` below `steps`, row after row, with `X_0` the given columns of the unit matrix and `X_(t+1) = gamma B X_t + (1 - gamma) X_(t-1)`
-/// for `B = (W - centre) / radius`, after a first step without `gamma`. What `visit` makes of them goes on.
+/// Calls `visit(t, x_t)` for `t` below `steps` with `x_0` a column of the unit matrix, and `x_(t+1) = W x_t`. With the centre and the radius of an interval
+/// it is Chebyshev's polynomials, `x_(t+1) = 2 B x_t - x_(t-1)` for `B = (W - centre) / radius`, after a first step `B x_0`. What `visit` makes of them goes on.
 fn each_iterate(
     mixing: &Mixing,
-    (gamma, centre, radius): (f64, f64, f64),
-    columns: &[usize],
+    interval: Option<(f64, f64)>,
+    column: usize,
     steps: usize,
-    mut visit: impl FnMut(usize, &mut [f64]),
+    mut visit: impl FnMut(usize, &mut Mat),
 ) {
-    let (n, width) = (mixing.nodes(), columns.len());
-    let mut now = vec![0.0; n * width];
-    columns.iter().enumerate().for_each(|(i, &w)| now[w * width + i] = 1.0);
-    let (mut before, mut mixed) = (vec![0.0; n * width], vec![0.0; n * width]);
-    let plain = (gamma, centre, radius) == (1.0, 0.0, 1.0);
+    // What is done to matrices is compiled with optimisation, and this crate is not.
+    let zeros = || Mat::zeros(mixing.nodes(), 1);
+    let (mut now, mut before) = (zeros(), zeros());
+    now[(column, 0)] = 1.0;
     for t in 0..steps {
         stop::look();
         visit(t, &mut now);
-        if t + 1 == steps {
-            return;
+        let mut next = zeros();
+        mixing.apply(now.as_slice(), next.as_mut_slice());
+        if let Some((centre, radius)) = interval {
+            let (mixed, factor) = (next, if t == 0 { 1.0 } else { 2.0 } / radius);
+            next = zeros();
+            next.add_scaled(factor, &mixed);
+            next.add_scaled(-factor * centre, &now);
+            next.add_scaled(if t == 0 { 0.0 } else { -1.0 }, &before);
         }
-        mixing.apply_block(&now, width, &mut mixed);
-        if !plain {
-            let gamma = if t == 0 { 1.0 } else { gamma };
-            for ((mixed, x), before) in mixed.iter_mut().zip(&now).zip(&before) {
-                *mixed = gamma / radius * (*mixed - centre * x) + (1.0 - gamma) * before;
-            }
-        }
-        // What was before is written over next.
-        std::mem::swap(&mut before, &mut now);
-        std::mem::swap(&mut now, &mut mixed);
+        before = std::mem::replace(&mut now, next);
     }
-}
-
-/// A matrix of `n` columns, column after column, from some of them at a time, row after row: all cores compute them.
-fn columns_of(n: usize, columns: impl Fn(&[usize]) -> Vec<f64> + Sync) -> Vec<f64> {
-    let block = |i: usize| {
-        let which: Vec<usize> = (i * WIDTH..n.min((i + 1) * WIDTH)).collect();
-        let found = columns(&which);
-        (0..which.len())
-            .flat_map(|i| found.iter().skip(i).step_by(which.len()).copied())
-            .collect::<Vec<f64>>()
-    };
-    parallel::map(n.div_ceil(WIDTH), block, |_| ()).concat()
 }
 
 fn check_steps(steps: usize) -> Result<()> {

@@ -17,9 +17,10 @@ use crate::printed::gossip::{scheduled, theorem1};
 fn corrected(mixing: &Mixing, observer: usize, steps: usize) -> Vec<f64> {
     let mut losses = vec![0.0; mixing.nodes()];
     for &w in mixing.graph().neighbors(observer) {
-        each_iterate(mixing, (1.0, 0.0, 1.0), &[w as usize], steps, |s, x| {
+        each_iterate(mixing, None, w as usize, steps, |s, x| {
+            let x = x.as_slice();
             let length: f64 = x.iter().map(|x| x * x).sum();
-            losses.iter_mut().zip(x).for_each(|(loss, x)| *loss += (steps - s) as f64 * *x / length);
+            losses.iter_mut().zip(x).for_each(|(loss, x)| *loss += (steps - s) as f64 * x / length);
         });
     }
     losses.into_iter().map(|loss| loss.min(1.0)).collect()
