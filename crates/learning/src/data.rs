@@ -15,7 +15,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::bounds::Bounds;
-use crate::read::{self, Format, Found, Holders, Options, Source};
+use crate::read::{self, Format, Found, Holders, Options, Rows, Source};
 use crate::{Error, Loss, Result, Shards, Table, require};
 
 /// One row in so many is for testing.
@@ -109,11 +109,20 @@ impl Data {
     /// Reads and prepares it.
     pub fn read(&self) -> Result<Prepared> {
         let format = Format::of(&self.path)?;
-        let Found { table, holders, notes, sources } = read::open(&self.path, &self.options)?;
+        self.prepared(read::open(&self.path, &self.options)?, &self.bounds_in(format))
+    }
+
+    /// The same of rows that are in memory already.
+    pub fn prepare(&self, rows: &Rows) -> Result<Prepared> {
+        self.prepared(rows.found()?, &self.bounds)
+    }
+
+    fn prepared(&self, found: Found, bounds: &Bounds) -> Result<Prepared> {
+        let Found { table, holders, notes, sources } = found;
         let remedy = format!("give at least {TESTED}, of which one is for testing");
         require(table.rows() >= TESTED, "data", format_args!("{} rows long", table.rows()), remedy)?;
         let (mut table, loss) = self.labelled(table)?;
-        let clipped = self.bounds_in(format).scale(&mut table)?;
+        let clipped = bounds.scale(&mut table)?;
         let table = table.with_intercept();
         let (train, test, peers) = parts(table.rows(), holders);
         let remedy =

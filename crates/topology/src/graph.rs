@@ -3,6 +3,8 @@
 //! Nodes are `0..n`; each row lists a node's neighbours in increasing order, so every edge is stored twice. Rows are
 //! sorted once, when the graph is built, which makes every later sum run in node order and every run reproducible.
 
+use std::path::Path;
+
 use crate::{Error, Result, require};
 
 /// More nodes than this are refused before anything is allocated (building a graph of so many takes some 5 GB): a typing error, not a
@@ -34,6 +36,11 @@ impl Graph {
             builder.edge(u, v)?;
         }
         builder.build()
+    }
+
+    /// Reads a graph from a file, whose ending tells the format; `.gz` is unpacked.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(crate::io::read_file(path, None)?.graph)
     }
 
     /// Number of nodes.

@@ -14,6 +14,7 @@
 mod csv;
 mod idx;
 mod labels;
+mod memory;
 mod rows;
 mod source;
 
@@ -25,6 +26,7 @@ use serde::Serialize;
 pub use csv::csv;
 pub use idx::idx;
 pub(crate) use idx::idx_bytes;
+pub use memory::Rows;
 pub(crate) use source::{plain, show};
 
 use crate::{Error, Result, Table};

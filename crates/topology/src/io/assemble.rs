@@ -100,6 +100,34 @@ impl Names {
     }
 }
 
+/// A graph of peers with these names, whose pairs are told by their places among them, as a reader of a file makes it.
+///
+/// ```
+/// use sottovoce_topology::io::named;
+/// let names = ["ana", "ben", "eva"].map(str::to_owned);
+/// let graph = named(&names, &[(0, 1), (1, 2)])?;
+/// assert_eq!((graph.label(2).as_str(), graph.degree(1)), ("eva", 2));
+/// # Ok::<(), sottovoce_topology::Error>(())
+/// ```
+pub fn named(names: &[String], pairs: &[(u32, u32)]) -> Result<Graph> {
+    let mut all = Names::default();
+    for name in names {
+        let twice =
+            || Error::parameter("graph", format!("two peers called {name}"), "give each its own name");
+        all.add(name).ok_or_else(twice)?;
+    }
+    if let Some((u, v)) = pairs.iter().find(|(u, v)| *u.max(v) as usize >= names.len()) {
+        let remedy = format!("there are {} peers, counted from 0", names.len());
+        return Err(Error::parameter("graph", format!("a pair {u}, {v}"), remedy));
+    }
+    let numbering = all.settle();
+    let graph = Graph::from_edges(
+        names.len(),
+        numbering.edges(pairs).iter().map(|&(u, v)| (u as usize, v as usize)),
+    )?;
+    numbering.dress(graph, Vec::new())
+}
+
 /// The final number of each name, and the labels if there are any.
 #[derive(Debug)]
 pub(super) struct Numbering {

@@ -25,6 +25,7 @@ use sottovoce_fault::file;
 
 use crate::{Error, Graph, Result, require};
 use assemble::Listing;
+pub use assemble::named;
 pub use weighted::{Weighted, read_weighted, read_weighted_file};
 
 /// A file format.
