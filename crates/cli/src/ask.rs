@@ -1,9 +1,9 @@
 //! The program for other programs in the same process: the same words, the same documents, and errors in parts.
 //!
 //! ```text
-//! words ──► ask_with ──► Answer: what it prints, remarks
-//!              │  ▲        Fault: message, exit code, field, value, remedy, and what was printed before a claim fell
-//!  progress ◄──┘  └── stop     (Watch: looked at and raised by another thread)
+//! words, inputs ──► ask_with ──► Answer: what it prints, remarks
+//!                      │  ▲        Fault: message, exit code, field, value, remedy, and what was printed before a claim fell
+//!          progress ◄──┘  └── stop     (Watch: looked at and raised by another thread)
 //! ```
 
 use std::cell::RefCell;
@@ -12,6 +12,7 @@ use std::ffi::OsString;
 
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use sottovoce::experiment::Inputs;
 
 use crate::progress::Watch;
 use crate::{Cli, Global, called, exit, help, input, output, read, seed};
@@ -63,10 +64,11 @@ pub struct Answer {
 /// assert_eq!((fault.code, fault.field.unwrap()[0].as_str()), (2, "peers"));
 /// ```
 pub fn ask<W: Into<OsString> + Clone>(words: &[W]) -> Result<Answer, Fault> {
-    ask_with(words, &Watch::default())
+    ask_with(words, &Watch::default(), Inputs::default())
 }
 
-/// The same, watched: another thread sees how far it is, and may stop it. Then nothing is left half written.
+/// The same, watched: another thread sees how far it is, and may stop it. Then nothing is left half written. Where the words, or a file that they name,
+/// have `<memory>` for the name of a file, it stands for one of the inputs.
 ///
 /// # Errors
 ///
@@ -78,11 +80,16 @@ pub fn ask<W: Into<OsString> + Clone>(words: &[W]) -> Result<Answer, Fault> {
 /// use sottovoce_cli::{Fault, Watch, ask_with};
 /// let watch = Watch::default();
 /// watch.stop();
-/// let fault = ask_with(&["account", "rumor", "--peers", "40", "--curious", "4"], &watch).unwrap_err();
+/// let words = ["account", "rumor", "--peers", "40", "--curious", "4"];
+/// let fault = ask_with(&words, &watch, Default::default()).unwrap_err();
 /// assert_eq!(fault.code, Fault::STOPPED);
 /// ```
-pub fn ask_with<W: Into<OsString> + Clone>(words: &[W], watch: &Watch) -> Result<Answer, Fault> {
-    asked(words, watch, |_| ())
+pub fn ask_with<W: Into<OsString> + Clone>(
+    words: &[W],
+    watch: &Watch,
+    inputs: Inputs,
+) -> Result<Answer, Fault> {
+    inputs.lend(|| asked(words, watch, |_| ()))
 }
 
 /// The same of `node run`, with a function that computes gradients, and a way to stop it.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::builder::TypedValueParser;
-use sottovoce::experiment::graph;
+use sottovoce::experiment::{Memory, graph};
 use sottovoce_topology::Graph;
 use sottovoce_topology::io::Format;
 
@@ -17,6 +17,9 @@ pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {
 
 /// Reads a graph from a file, or from standard input where the name is `-`.
 pub(crate) fn read_graph(path: &Path, format: Option<Format>) -> anyhow::Result<Graph> {
+    if let Some(graph) = Memory::default().of("graph", path, |lent| &lent.graph)? {
+        return Ok(graph.0.clone());
+    }
     let found = graph::read_graph(path, format)?;
     said(Some(&found.sha256), &found.notes);
     Ok(found.graph)

@@ -14,7 +14,7 @@ use sottovoce_views::cancelling::Secrets;
 use sottovoce_views::door::{self, Account, Released};
 
 use crate::experiment::graph::near;
-use crate::experiment::{Deep, DeepMethod, DeepNoise, Model, Pairing, Pictures, Place, Steps};
+use crate::experiment::{Deep, DeepMethod, DeepNoise, DeepTask, Model, Pairing, Pictures, Place, Steps};
 use crate::names::Names;
 use crate::{Error, Result, require};
 
@@ -57,12 +57,8 @@ impl Deep {
         self.pairing()?;
         let place = self.place(folder, seed)?;
         let agents = self.agents(place.as_ref())?;
-        let Found { train, test, sources } = self.images(folder, seed)?;
-        let net = self.net(&train)?;
-        let holdings = match self.protocol.method {
-            DeepMethod::Central => Holdings::pooled(train, test),
-            _ => Holdings::dealt(&train, test, agents, self.task.split.unwrap_or(0.5), seed)?,
-        };
+        let (holdings, sources) = self.holdings(folder, agents, seed)?;
+        let net = self.net(&holdings.test)?;
         let place = match place {
             Some(place) => place,
             None => self.drawn(holdings.rows.len(), seed)?,
@@ -336,6 +332,38 @@ impl Deep {
             return Ok(Mixing::neighbourhoods(graph));
         }
         self.graph.base.mixing(graph)
+    }
+
+    /// Everybody's images: those in memory, or else what is drawn or read, dealt out.
+    fn holdings(&self, folder: &Path, agents: usize, seed: u64) -> Result<(Holdings, Vec<Source>)> {
+        let file = self.task.data.as_deref().unwrap_or(Path::new(""));
+        if let Some(images) = self.task.memory.of("data", file, |lent| &lent.images)? {
+            let held = &images.0;
+            let DeepTask { kind, images, test_images, split, .. } = &self.task;
+            let all = [("task", kind.is_some()), ("images", images.is_some())];
+            let all =
+                all.into_iter().chain([("test-images", test_images.is_some()), ("split", split.is_some())]);
+            if let Some((field, _)) = all.into_iter().find(|(_, given)| *given) {
+                let remedy = "images in memory are as they are, with their owners; leave it out";
+                return Err(Error::parameter(field, "given", remedy));
+            }
+            let same = |images: &Images| {
+                (images.shape(), images.classes()) == (held.test.shape(), held.test.classes())
+            };
+            let remedy = "all images have one shape and as many classes, those to test on as well";
+            require(held.rows.iter().all(same), "data", "of several kinds", remedy)?;
+            let central = self.protocol.method == DeepMethod::Central;
+            let (owners, all) = (held.rows.len(), if central { 1 } else { agents });
+            let remedy = format!("give those of {all}, the number of agents");
+            require(owners == all, "data", format!("the images of {owners} agents"), remedy)?;
+            return Ok((held.clone(), Vec::new()));
+        }
+        let Found { train, test, sources } = self.images(folder, seed)?;
+        let holdings = match self.protocol.method {
+            DeepMethod::Central => Holdings::pooled(train, test),
+            _ => Holdings::dealt(&train, test, agents, self.task.split.unwrap_or(0.5), seed)?,
+        };
+        Ok((holdings, sources))
     }
 
     /// Draws or reads the images.

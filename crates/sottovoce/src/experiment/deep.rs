@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use sottovoce_engine::deep::Holdings;
 use sottovoce_protocol::consensus::At;
 
 #[cfg(feature = "flags")]
 use super::flags::{count, named, real};
-use super::{GraphFile, Keys};
+use super::{GraphFile, Keys, Memory};
 
 /// Consensus learning of a net.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -64,6 +65,10 @@ pub struct DeepTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "T", value_parser = real, allow_negative_numbers = true))]
     pub split: Option<f64>,
+    /// The images themselves, each agent's own, where they are in memory.
+    #[serde(skip)]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub memory: Memory<Holdings>,
 }
 
 /// What is told apart.

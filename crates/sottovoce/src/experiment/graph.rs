@@ -13,6 +13,7 @@ use sottovoce_topology::schedule::{Ending, Schedule, Step};
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
+use super::memory::{MEMORY, Memory, is_memory};
 use crate::{Error, Result, require};
 
 /// Most peers of a graph that is drawn where only their number is given.
@@ -44,6 +45,10 @@ pub struct GraphFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "L", value_parser = real, allow_negative_numbers = true))]
     pub lazy: Option<f64>,
+    /// The graph itself, where it is in memory.
+    #[serde(skip)]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub memory: Memory<Graph>,
 }
 
 /// The names of all formats.
@@ -120,6 +125,10 @@ impl GraphFile {
         let Some(file) = &self.file else {
             return self.family.as_ref().map(|family| Place::drawn(family, seed)).transpose();
         };
+        if let Some(graph) = self.memory.of("graph", file, |lent| &lent.graph)? {
+            let (graph, name) = (graph.0.clone(), MEMORY.to_owned());
+            return Ok(Some(Place { graph, schedule: None, sha256: None, notes: Vec::new(), name }));
+        }
         let format = self.format.as_deref().map(str::parse).transpose()?;
         let io::Found { graph, notes, sha256 } = read_graph(&at(folder, file), format)?;
         let name = called(file);
@@ -235,14 +244,19 @@ pub fn near(peers: usize) -> Family {
 /// The name that stands for standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
 
+/// Whether a name is that of no file: it stands for standard input, or for what is in memory.
+pub(super) fn is_no_file(path: &Path) -> bool {
+    is_standard_input(path) || is_memory(path)
+}
+
 /// Whether a name stands for standard input.
 pub(super) fn is_standard_input(path: &Path) -> bool {
     path == Path::new(STANDARD_INPUT)
 }
 
 /// Where a file is whose name begins in a folder.
-fn at(folder: &Path, file: &Path) -> PathBuf {
-    if is_standard_input(file) { file.to_owned() } else { folder.join(file) }
+pub(super) fn at(folder: &Path, file: &Path) -> PathBuf {
+    if is_no_file(file) { file.to_owned() } else { folder.join(file) }
 }
 
 /// What a file is called.

@@ -11,6 +11,7 @@ use sottovoce_topology::{Graph, GraphBuilder};
 
 use super::NoiseSpec;
 use super::graph::{peer, read_graph};
+use super::memory::Memory;
 use crate::learning::Secrets;
 use crate::{Error, Result, require};
 
@@ -88,7 +89,10 @@ impl Keys {
     /// The graph of secrets among the peers of `graph`. `folder` is where relative names begin.
     pub fn graph(&self, folder: &Path, graph: &Graph, seed: u64) -> Result<Graph> {
         match self {
-            Self::File(path) => read_keys(&folder.join(path), graph),
+            Self::File(file) => {
+                let lent = Memory::default().of("keys", file, |lent| &lent.keys)?;
+                read_keys(lent.as_deref().map(|(keys, _)| keys), &folder.join(file), graph)
+            }
             _ => Ok(self.known(graph, seed)?.unwrap_or_else(|| graph.clone())),
         }
     }
@@ -220,12 +224,13 @@ impl Pairing<'_> {
 }
 
 /// Reads the graph of secrets among the peers of `graph`, who go by their names. Peers whom it does not name share no secret.
-fn read_keys(path: &Path, graph: &Graph) -> Result<Graph> {
-    if !path.exists() {
+fn read_keys(lent: Option<&Graph>, path: &Path, graph: &Graph) -> Result<Graph> {
+    if lent.is_none() && !path.exists() {
         let remedy = "there is no such file; give graph, complete, regular:K for K partners each, or a file with the pairs";
         return Err(Error::parameter("keys", path.display().to_string(), remedy));
     }
-    let found = read_graph(path, None)?.graph;
+    let found =
+        lent.map_or_else(|| Ok(read_graph(path, None)?.graph), |keys| Ok::<_, Error>(keys.clone()))?;
     let mut keys = GraphBuilder::new(graph.nodes())?;
     let number = |node: usize| peer("keys", &found.label(node), Some(graph), graph.nodes());
     for (u, v) in found.edges() {

@@ -20,6 +20,7 @@ pub mod keys;
 pub(crate) mod learning;
 mod learning_graph;
 mod masks;
+mod memory;
 mod network;
 mod personal_table;
 mod personalized;
@@ -48,6 +49,7 @@ pub use learning::{
 };
 pub use learning_graph::{Graphs, LearningGraph};
 pub(crate) use masks::farthest;
+pub use memory::{Inputs, MEMORY, Memory, OWNER, is_memory};
 pub use network::{NetworkSpec, TokenNetwork};
 pub use personal_table::PersonalTable;
 pub(crate) use personalized::pair;
@@ -60,7 +62,7 @@ pub use refused::places;
 pub use rumor::{Clocks, Rumor};
 pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
-pub use values::{Range, Values, ValuesSpec, check_sensitivity};
+pub use values::{PeerValue, Range, Values, ValuesSpec, check_sensitivity};
 pub use walk::{Agreed, ReadyWalk, StepSize, WalkSpec, worth};
 
 use crate::{Error, Result};
@@ -169,9 +171,7 @@ impl Experiment {
     /// The same with names of files that hold wherever it is written: those that are relative begin in `folder`.
     pub fn from_anywhere(&self, folder: &Path) -> Self {
         let mut same = self.clone();
-        for (_, path) in
-            same.files().into_iter().filter(|(_, path)| path.as_os_str() != graph::STANDARD_INPUT)
-        {
+        for (_, path) in same.files().into_iter().filter(|(_, path)| !graph::is_no_file(path)) {
             let joined = folder.join(&*path);
             *path = std::path::absolute(&joined).unwrap_or(joined);
         }

@@ -13,11 +13,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::Shards;
 use sottovoce_learning::personal::{Agents, nearest_profiles};
-use sottovoce_learning::read::{self, Column, Options};
-use sottovoce_topology::io;
+use sottovoce_learning::read::{self, Column, Options, Rows};
+use sottovoce_topology::io::{self, Weighted};
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
+use super::graph::at;
+use super::memory::Memory;
 use super::task::{LONGEST, LossSpec, Said, TaskSpec};
 use super::values::Range;
 use crate::{Error, Result, require};
@@ -108,6 +110,14 @@ pub struct PersonalTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_enum, requires = "peer_column"))]
     pub header: Option<Said>,
+    /// The rows themselves, where they are in memory.
+    #[serde(skip)]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub rows: Memory<Rows>,
+    /// Who resembles whom, where that is in memory.
+    #[serde(skip)]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub resembling: Memory<Weighted>,
 }
 
 /// Agents by name, and who resembles whom.
@@ -167,8 +177,7 @@ impl PersonalTable {
     pub(super) fn agents(&self, data: &Path, folder: &Path) -> Result<(Agents, Vec<String>)> {
         self.check()?;
         let crowd = self.crowd(folder)?;
-        let found =
-            self.spec().file(folder.join(data), folder)?.read().map_err(|error| called(error.into()))?;
+        let found = self.spec().prepared(at(folder, data), folder).map_err(called)?;
         let Some(held) = &found.peers else {
             return Err(Error::missing("peer-column", "name the column that says who holds a row"));
         };
@@ -203,7 +212,10 @@ impl PersonalTable {
 
     fn crowd(&self, folder: &Path) -> Result<Crowd> {
         let crowd = match (&self.similar, &self.profiles) {
-            (Some(path), _) => of_graph(&folder.join(path))?,
+            (Some(path), _) => match self.resembling.of("similar", path, |lent| &lent.similar)? {
+                Some(similar) => of_graph(similar.0.clone()),
+                None => of_graph(read_similar(&folder.join(path))?),
+            },
             (None, Some(path)) => of_profiles(&folder.join(path), self.neighbours.unwrap_or(NEIGHBOURS))?,
             (None, None) => return Err(Error::missing("similar", "say who resembles whom")),
         };
@@ -244,6 +256,7 @@ impl PersonalTable {
             label_threshold: self.label_threshold,
             label_bounds: self.label_bounds,
             loss: self.objective,
+            memory: self.rows.clone(),
             ..usual
         }
     }
@@ -258,14 +271,16 @@ fn called(error: Error) -> Error {
     }
 }
 
-fn of_graph(path: &Path) -> Result<Crowd> {
+fn read_similar(path: &Path) -> Result<Weighted> {
     let wrong = |error: sottovoce_topology::Error| {
         Error::refused(format!("`similar` is {}: {error}", path.display()))
     };
-    let found = io::read_weighted_file(path, None).map_err(wrong)?;
-    let graph = &found.graph;
-    let names = (0..graph.nodes()).map(|agent| graph.label(agent).to_string()).collect();
-    Ok(Crowd { names, similar: found.weights, notes: found.notes, numbered: graph.labels().is_none() })
+    io::read_weighted_file(path, None).map_err(wrong)
+}
+
+fn of_graph(Weighted { graph, weights, notes, .. }: Weighted) -> Crowd {
+    let names = (0..graph.nodes()).map(|agent| graph.label(agent)).collect();
+    Crowd { names, similar: weights, notes, numbered: graph.labels().is_none() }
 }
 
 /// The first column names an agent. The reader of tables wants a label, which is the last of her numbers here.

@@ -9,6 +9,7 @@ use sottovoce_privacy::{Law, limits};
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
+use super::memory::is_memory;
 use super::personal_table::PersonalTable;
 use super::task::LossSpec;
 use crate::names::Names;
@@ -245,7 +246,7 @@ impl PersonalNetwork {
 impl PersonalTask {
     /// SHA-256 of the file that says who is similar to whom.
     pub fn graph_sha256(&self, folder: &Path) -> Result<Option<String>> {
-        let Some(path) = &self.table.similar else { return Ok(None) };
+        let Some(path) = self.table.similar.as_ref().filter(|path| !is_memory(path)) else { return Ok(None) };
         let bytes = super::graph::bytes("similar", &folder.join(path))?;
         Ok(Some(super::sha256(&bytes)))
     }

@@ -86,7 +86,7 @@ impl Chosen<'_> {
                 colluders: asked.adversary.colluders.filter(|_| row.protocol.shares_secrets()),
                 ..asked.adversary.clone()
             },
-            values: if drawn { ValuesSpec { file: None, range } } else { asked.values },
+            values: if drawn { ValuesSpec { range, ..ValuesSpec::default() } } else { asked.values },
             target: TargetSpec {
                 delta: plan.delta,
                 by_distance: asked.target.by_distance.clone(),

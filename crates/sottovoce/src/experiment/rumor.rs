@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::rumor::Clock;
+use sottovoce_topology::Graph;
 use sottovoce_views::rumor as views;
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
 use super::graph::{GraphFile, Place};
+use super::memory::Memory;
 use crate::rumor::{Privacy, Settings};
 use crate::{Error, Result, require};
 
@@ -80,6 +82,10 @@ pub struct Rumor {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true))]
     pub seeds: Option<usize>,
+    /// The graph itself, where it is in memory.
+    #[serde(skip)]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub memory: Memory<Graph>,
 }
 
 /// When active peers tell.
@@ -119,6 +125,7 @@ impl Default for Rumor {
             churn: None,
             acknowledge: false,
             seeds: None,
+            memory: Memory::default(),
         }
     }
 }
@@ -179,8 +186,8 @@ impl Rumor {
 
     /// The graph, if there is one; names of files begin in `folder`.
     pub fn place(&self, folder: &Path) -> Result<Option<Place>> {
-        let file =
-            GraphFile { file: self.graph.clone(), format: self.format.clone(), ..GraphFile::default() };
+        let (file, format, memory) = (self.graph.clone(), self.format.clone(), self.memory.clone());
+        let file = GraphFile { file, format, memory, ..GraphFile::default() };
         let place = file.read(folder, 0)?;
         if let Some(nodes) = place.as_ref().map(|place| place.graph.nodes()) {
             let remedy = format!("the graph has {nodes}; leave it out");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::houses::{self, Houses};
-use sottovoce_learning::read::{Column, Header, Missing, Options, Separator};
+use sottovoce_learning::read::{Column, Header, Missing, Options, Rows, Separator};
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 
 use sottovoce_learning::data::{Kind, Labels, Prepared, stem};
@@ -15,6 +15,8 @@ use sottovoce_learning::{Batch, Bounds, Data, Oracle, Origin, Task};
 
 #[cfg(feature = "flags")]
 use super::flags::{checked, count, real};
+use super::graph::at;
+use super::memory::Memory;
 use super::values::Range;
 use crate::require;
 use crate::{Error, Result};
@@ -126,6 +128,10 @@ pub struct TaskSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "B", value_parser = count))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<usize>,
+    /// The rows themselves, where they are in memory.
+    #[serde(skip)]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub memory: Memory<Rows>,
 }
 
 /// What is true of every run of a task, whatever its rows are.
@@ -258,6 +264,7 @@ impl Default for TaskSpec {
             clip: 0.4,
             clipped: Clipped::Example,
             batch: None,
+            memory: Memory::default(),
         }
     }
 }
@@ -277,14 +284,14 @@ impl TaskSpec {
     /// The data, dealt out to as many peers as are asked for or the graph has, and what was noticed in the file. `folder` is where relative names begin.
     pub fn read(&self, folder: &Path, of_graph: Option<usize>) -> Result<(Task, Vec<String>)> {
         let peers = self.nodes.or(of_graph).unwrap_or(PEERS);
-        let data = self.data.as_ref().map(|path| folder.join(path));
+        let data = self.data.as_ref().map(|path| at(folder, path));
         let mut notes = Vec::new();
         let task = match &data {
             Some(path) if !path.is_dir() => {
                 let remedy = "who holds which row would depend on everybody's labels, which are private; give --split even, which goes by their places in \
                                   the file";
                 require(self.split()? == Split::Even, "split", "by label", remedy)?;
-                let found = self.file(path.clone(), folder)?.read()?;
+                let found = self.prepared(path.clone(), folder)?;
                 notes = found.notes.clone();
                 let shards = match found.named_shards()? {
                     Some(shards) => shards,
@@ -297,6 +304,25 @@ impl TaskSpec {
             None => self.houses("A look-alike of Houses", &houses::look_alike(LOOK_ALIKE), peers),
         };
         Ok((task?, notes))
+    }
+
+    /// Rows of a file, or of memory, as they are learned from.
+    pub(super) fn prepared(&self, path: PathBuf, folder: &Path) -> Result<Prepared> {
+        let Some(rows) = self.memory.of("data", &path, |lent| &lent.rows)? else {
+            return Ok(self.file(path, folder)?.read()?);
+        };
+        let columns = [
+            ("label", self.label.is_some()),
+            ("header", self.header != Said::Auto),
+            ("drop", !self.drop.is_empty()),
+            ("category", !self.category.is_empty()),
+            ("missing", self.missing != "refuse"),
+        ];
+        if let Some((field, _)) = columns.into_iter().find(|(_, given)| *given) {
+            let remedy = "rows in memory are numbers, with labels and owners apart; leave it out";
+            return Err(Error::parameter(field, "given", remedy));
+        }
+        Ok(self.file(path, folder)?.prepare(&rows.0)?)
     }
 
     /// One peer's own file, by itself, where all this was agreed on and the file was not: nothing is dealt out.
@@ -431,7 +457,7 @@ impl TaskSpec {
     }
 
     /// What is publicly known of a file.
-    pub(super) fn file(&self, path: PathBuf, folder: &Path) -> Result<Data> {
+    fn file(&self, path: PathBuf, folder: &Path) -> Result<Data> {
         let named = (&self.positive, self.label_threshold, self.classes.as_slice());
         let labels = match (self.label_bounds, named) {
             (Some(Range { low, high }), (None, None, [])) => Labels::Within(low, high),

@@ -11,6 +11,7 @@ use sottovoce_fault::file;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_topology::Graph;
 
+use super::memory::{MEMORY, Memory};
 use crate::{Error, Result, require};
 
 /// What is averaged.
@@ -28,11 +29,40 @@ pub struct ValuesSpec {
         arg(long, value_name = "LOW:HIGH", default_value = "0:1", allow_hyphen_values = true)
     )]
     pub range: Range,
+    /// The values themselves, where they are in memory.
+    #[serde(skip)]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub memory: Memory<Vec<PeerValue>>,
 }
 
 impl Default for ValuesSpec {
     fn default() -> Self {
-        Self { file: None, range: Range { low: 0.0, high: 1.0 } }
+        Self { file: None, range: Range { low: 0.0, high: 1.0 }, memory: Memory::default() }
+    }
+}
+
+/// A peer's private numbers: a number, or several, or a pair of the peer's name and its numbers. Without names they are in the order of the graph.
+#[derive(Clone)]
+pub struct PeerValue {
+    name: Option<String>,
+    numbers: Vec<f64>,
+}
+
+impl From<f64> for PeerValue {
+    fn from(number: f64) -> Self {
+        vec![number].into()
+    }
+}
+
+impl From<Vec<f64>> for PeerValue {
+    fn from(numbers: Vec<f64>) -> Self {
+        Self { name: None, numbers }
+    }
+}
+
+impl<N: Into<String>, V: Into<Self>> From<(N, V)> for PeerValue {
+    fn from((name, value): (N, V)) -> Self {
+        Self { name: Some(name.into()), ..value.into() }
     }
 }
 
@@ -108,13 +138,18 @@ impl ValuesSpec {
     /// Reads or draws a vector for each peer of the graph.
     pub fn read(&self, folder: &Path, graph: &Graph, seed: u64) -> Result<Values> {
         let Some(file) = &self.file else { return Ok(self.drawn(graph.nodes(), seed)) };
-        let path = folder.join(file);
-        let refused = |remedy: String| Error::parameter("values", path.display(), remedy);
-        let bytes = file::read("values", &path, file::MOST)?;
-        if bytes.starts_with(&[0x1f, 0x8b]) {
-            return Err(refused("it is packed (gzip); unpack it first".into()));
-        }
-        let (mut all, columns) = table(&bytes, graph).map_err(refused)?;
+        let (mut all, columns) = match self.memory.of("values", file, |lent| &lent.values)? {
+            Some(values) => in_memory(&values.0, graph)?,
+            None => {
+                let path = folder.join(file);
+                let refused = |remedy: String| Error::parameter("values", path.display(), remedy);
+                let bytes = file::read("values", &path, file::MOST)?;
+                if bytes.starts_with(&[0x1f, 0x8b]) {
+                    return Err(refused("it is packed (gzip); unpack it first".into()));
+                }
+                table(&bytes, graph).map_err(refused)?
+            }
+        };
         let mut moved = 0;
         for value in all.iter_mut().flatten() {
             let inside = if *value < self.range.low {
@@ -165,6 +200,7 @@ pub(super) fn header_of(reader: &mut csv::Reader<&[u8]>) -> Result<csv::StringRe
     Ok(reader.headers().map_err(|error| error.to_string())?.clone())
 }
 
+/// Everybody's numbers, and what they are called.
 type Rows = (Vec<Vec<f64>>, Vec<String>);
 
 /// A row for each peer, in the order of the graph, and the names of the columns. What is wrong is said as the remedy.
@@ -198,6 +234,11 @@ pub(super) fn table(bytes: &[u8], graph: &Graph) -> Result<Rows, String> {
             return Err(format!("line {line}: peer {name} has a row already; give each peer one"));
         }
     }
+    Ok((complete(rows, graph)?, columns))
+}
+
+/// Everybody's row; refused where somebody has none.
+fn complete(rows: Vec<Option<Vec<f64>>>, graph: &Graph) -> Result<Vec<Vec<f64>>, String> {
     let missing: Vec<String> = (0..rows.len())
         .filter(|peer| rows[*peer].is_none())
         .map(|peer| graph.label(peer).to_string())
@@ -210,7 +251,39 @@ pub(super) fn table(bytes: &[u8], graph: &Graph) -> Result<Rows, String> {
             rows.len()
         ));
     }
-    Ok((rows.into_iter().flatten().collect(), columns))
+    Ok(rows.into_iter().flatten().collect())
+}
+
+/// The same of values in memory.
+fn in_memory(values: &[PeerValue], graph: &Graph) -> Result<Rows> {
+    let width = values.first().map_or(0, |value| value.numbers.len());
+    require(width > 0, "values", "empty", "give every peer at least one number")?;
+    let mut rows: Vec<Option<Vec<f64>>> = vec![None; graph.nodes()];
+    for (place, PeerValue { name, numbers }) in values.iter().enumerate() {
+        let peer = match name {
+            Some(name) => super::graph::peer("values", name, Some(graph), graph.nodes())?,
+            None => place,
+        };
+        let remedy = format!("give one for each of the {} peers", graph.nodes());
+        require(peer < graph.nodes(), "values", format!("{} in number", values.len()), remedy)?;
+        let name = graph.label(peer);
+        let about = |what: &str| format!("{what} of peer {name}");
+        let same = numbers.len() == width;
+        require(
+            same,
+            "values",
+            about(&format!("{} numbers", numbers.len())),
+            format!("give {width}, as of the first"),
+        )?;
+        let finite = numbers.iter().all(|number| number.is_finite());
+        require(finite, "values", about("a number that is not finite"), "give finite numbers")?;
+        require(rows[peer].is_none(), "values", about("a second value"), "give each peer one")?;
+        rows[peer] = Some(numbers.clone());
+    }
+    let rows = complete(rows, graph).map_err(|remedy| Error::parameter("values", MEMORY, remedy))?;
+    let columns =
+        if width == 1 { vec!["value".into()] } else { (0..width).map(|i| format!("value{i}")).collect() };
+    Ok((rows, columns))
 }
 
 fn number_in(field: &str, column: &str, line: usize) -> Result<f64, String> {
