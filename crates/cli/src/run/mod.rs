@@ -156,7 +156,7 @@ impl Run {
         if let Some(out) = &out {
             check_folder(&spec, out, place.overwrite)?;
         }
-        let mut outcome = {
+        let outcome = {
             let bars = Bars::new(global);
             let context = Context {
                 folder: &folder,

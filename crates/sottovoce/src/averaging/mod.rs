@@ -25,7 +25,7 @@ pub use account::{Judgeable, Public};
 pub use masked::MaskedSums;
 pub use pairs::Pairs;
 pub use revealed::{Asked, Cancelled, Coalitions, Group, Revealed, reveal, told};
-pub(crate) use run::happens;
 pub use run::{Averaged, Coordinate, run};
+pub(crate) use run::{happens, question};
 pub use trade::Trade;
 pub use words::STARRED;

@@ -198,7 +198,8 @@ impl Protocol for Averaging {
         let outcome =
             Returned::new(found, experiment, &transcript)?.of_graph(hash, notes).refuted_by(refuted);
         Ok(match report {
-            Some(mut report) => outcome.with_page(move |beside| {
+            Some(report) => outcome.with_page(move |beside| {
+                let mut report = report.clone();
                 report.provenance = beside.over(report.provenance);
                 report.beside = beside.files;
                 Ok(report.files()?)
@@ -467,19 +468,24 @@ impl<'a> Judged<'a> {
 
     /// The attack on the values of this run.
     pub(super) fn question(&self) -> Question {
-        let Range { low, high } = self.ready.experiment.values.range;
-        let (observers, tapped) = self.views.public.attackers();
-        Question {
-            setting: self.ready.setting.clone(),
-            observers,
-            tapped,
-            sigma: self.ready.sigma,
-            sensitivity: self.ready.sensitivity,
-            prior: Prior { mean: low.midpoint(high), deviation: (high - low) / 2.0 },
-            values: Some(column(self.ready, 0)),
-            runs: ATTACKS,
-            seed: self.seed,
-        }
+        question(self.ready, self.seed, ATTACKS)
+    }
+}
+
+/// So many attacks on the values of a run with this seed, by whom its experiment names.
+pub(crate) fn question(ready: &Ready, seed: u64, runs: usize) -> Question {
+    let Range { low, high } = ready.experiment.values.range;
+    let (observers, tapped) = Public::from(ready).attackers();
+    Question {
+        setting: ready.setting.clone(),
+        observers,
+        tapped,
+        sigma: ready.sigma,
+        sensitivity: ready.sensitivity,
+        prior: Prior { mean: low.midpoint(high), deviation: (high - low) / 2.0 },
+        values: Some(column(ready, 0)),
+        runs,
+        seed,
     }
 }
 

@@ -151,8 +151,9 @@ pub(super) fn outcome(asked: &experiment::Rumor, context: &Context<'_>) -> Resul
 }
 
 /// The page of a rumour.
-pub(super) fn page_of(mut report: RumorReport) -> impl FnOnce(Beside) -> Result<Files> {
+pub(super) fn page_of(report: RumorReport) -> impl Fn(Beside) -> Result<Files> {
     move |beside| {
+        let mut report = report.clone();
         report.provenance = beside.over(report.provenance);
         report.beside = beside.files;
         Ok(report.files()?)

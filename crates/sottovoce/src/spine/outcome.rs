@@ -1,12 +1,15 @@
 //! What a run returns, and how it is written: one document, one transcript and one page, whatever the protocol.
 
+use std::any::Any;
 use std::fmt::{self, Display};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use sottovoce_report::{Provenance, store};
 
 use crate::experiment::Experiment;
+use crate::transcript::File;
 use crate::{Error, Result};
 
 /// The spec beside the page, to be run again.
@@ -25,14 +28,14 @@ const BESIDE: [(&str, &str); 3] = [
 ];
 
 /// A result for people and for programs. The first line of its text is the headline.
-pub trait Document: Send {
+pub trait Document: Any + Send + Sync {
     /// The text; with lists of all peers where `verbose`.
     fn text(&self, verbose: bool) -> String;
     /// A JSON object.
     fn json(&self) -> Result<String>;
 }
 
-impl<T: Serialize + Display + Send> Document for T {
+impl<T: Serialize + Display + Any + Send + Sync> Document for T {
     fn text(&self, verbose: bool) -> String {
         if verbose { format!("{self:#}") } else { self.to_string() }
     }
@@ -61,12 +64,12 @@ impl Beside {
 }
 
 /// Makes the files of a page.
-pub(crate) type Page = Box<dyn FnOnce(Beside) -> Result<Files> + Send>;
+pub(crate) type Page = Box<dyn Fn(Beside) -> Result<Files> + Send>;
 
 /// What a run returns.
 pub struct Outcome {
     /// What came of it.
-    pub document: Box<dyn Document>,
+    pub document: Arc<dyn Document>,
     /// What was noticed in the files that were read.
     pub notes: Vec<String>,
     /// SHA-256 of the graph's file.
@@ -88,12 +91,12 @@ impl fmt::Debug for Outcome {
 impl Outcome {
     /// A result with its transcript. `experiment` is the spec as it can be run again.
     pub(crate) fn new(
-        document: impl Document + 'static,
+        document: impl Document,
         experiment: Experiment,
         transcript: &impl Serialize,
     ) -> Result<Self> {
         Ok(Self {
-            document: Box::new(document),
+            document: Arc::new(document),
             notes: Vec::new(),
             graph_sha256: None,
             refuted: None,
@@ -104,7 +107,7 @@ impl Outcome {
     }
 
     /// The same with a page.
-    pub(crate) fn with_page(self, page: impl FnOnce(Beside) -> Result<Files> + Send + 'static) -> Self {
+    pub(crate) fn with_page(self, page: impl Fn(Beside) -> Result<Files> + Send + 'static) -> Self {
         Self { page: Some(Box::new(page)), ..self }
     }
 
@@ -123,18 +126,25 @@ impl Outcome {
         self.page.is_some()
     }
 
+    /// What came of it, where it is of this type.
+    pub(crate) fn found<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let document: Arc<dyn Any + Send + Sync> = self.document.clone();
+        document.downcast().ok()
+    }
+
+    /// Who sent what to whom.
+    pub(crate) fn transcript(&self) -> Result<File> {
+        File::parse(&String::from_utf8_lossy(&self.transcript))
+    }
+
     /// All files of the run: its page, if it has one, the spec, the transcript and the result. `headed` puts what a document rests on before its own keys.
     ///
     /// # Errors
     ///
     /// What cannot be written as text.
-    pub fn files(
-        &mut self,
-        provenance: Provenance,
-        headed: impl Fn(String) -> Result<String>,
-    ) -> Result<Files> {
+    pub fn files(&self, provenance: Provenance, headed: impl Fn(String) -> Result<String>) -> Result<Files> {
         let beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
-        let mut files = match self.page.take() {
+        let mut files = match &self.page {
             Some(page) => page(Beside { provenance, files: beside })?,
             None => Vec::new(),
         };
@@ -143,7 +153,7 @@ impl Outcome {
         }
         let contents = [
             self.experiment.to_toml()?.into_bytes(),
-            std::mem::take(&mut self.transcript),
+            self.transcript.clone(),
             headed(self.document.json()?)?.into_bytes(),
         ];
         files.extend(BESIDE.map(|(name, _)| name.to_owned()).into_iter().zip(contents));

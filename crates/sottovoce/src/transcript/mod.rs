@@ -105,12 +105,20 @@ struct Head {
 impl File {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self> {
+        Self::of(&file::text("transcript", path, file::MOST)?, path)
+    }
+
+    /// The same of the text of one.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        Self::of(text, Path::new("in memory"))
+    }
+
+    fn of(text: &str, path: &Path) -> Result<Self> {
         let refused = |remedy: String| Error::parameter("transcript", path.display(), remedy);
-        let text = file::text("transcript", path, file::MOST)?;
         let unknown = |error: serde_json::Error| {
             refused(format!("it is no transcript of a run ({error}); give transcript.json of a report"))
         };
-        let Head { schema_version, experiment } = serde_json::from_str(&text).map_err(unknown)?;
+        let Head { schema_version, experiment } = serde_json::from_str(text).map_err(unknown)?;
         let remedy = format!("this program reads version {SCHEMA_VERSION}");
         require(schema_version == SCHEMA_VERSION, "schema_version", schema_version, remedy)?;
         fn whole<T: DeserializeOwned>(text: &str) -> serde_json::Result<Box<T>> {
@@ -118,18 +126,16 @@ impl File {
         }
         Ok(match Experiment::parse(&experiment)? {
             Experiment::Averaging(averaging) if averaging.walks() => {
-                Self::Walk(Box::new(whole::<Walk>(&text).map_err(unknown)?.checked()?))
+                Self::Walk(Box::new(whole::<Walk>(text).map_err(unknown)?.checked()?))
             }
             Experiment::Averaging(_) => {
-                Self::Averaging(Box::new(whole::<Averaging>(&text).map_err(unknown)?.checked()?))
+                Self::Averaging(Box::new(whole::<Averaging>(text).map_err(unknown)?.checked()?))
             }
-            Experiment::Learning(_) => Self::Learning(whole(&text).map_err(unknown)?),
-            Experiment::Personalized(_) => Self::Personalized(whole(&text).map_err(unknown)?),
-            Experiment::Deep(_) => Self::Deep(whole(&text).map_err(unknown)?),
-            Experiment::Rumor(asked) if asked.is_networked() => {
-                Self::Messages(whole(&text).map_err(unknown)?)
-            }
-            Experiment::Rumor(_) => Self::Rumor(whole(&text).map_err(unknown)?),
+            Experiment::Learning(_) => Self::Learning(whole(text).map_err(unknown)?),
+            Experiment::Personalized(_) => Self::Personalized(whole(text).map_err(unknown)?),
+            Experiment::Deep(_) => Self::Deep(whole(text).map_err(unknown)?),
+            Experiment::Rumor(asked) if asked.is_networked() => Self::Messages(whole(text).map_err(unknown)?),
+            Experiment::Rumor(_) => Self::Rumor(whole(text).map_err(unknown)?),
         })
     }
 }
