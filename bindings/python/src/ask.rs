@@ -10,7 +10,14 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sottovoce::Graph;
+use sottovoce::experiment::{Inputs, PeerValue};
+use sottovoce::tasks::read::Rows;
+use sottovoce::topology::io::{Weighted, named};
 use sottovoce_cli::{Answer, Fault, Watch, ask_with};
+
+use crate::refusal;
 
 /// How often Python is asked whether somebody has pressed Ctrl-C.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
@@ -30,24 +37,69 @@ type Told = Option<Result<Answer, Fault>>;
 struct Job {
     words: Vec<OsString>,
     watch: Watch,
+    inputs: Inputs,
     tell: Sender<Told>,
 }
 
 /// Threads that wait for a command, and the process they belong to: a child that was forked has none.
 static IDLE: Mutex<(u32, Vec<Sender<Job>>)> = Mutex::new((0, Vec::new()));
 
-/// Runs a command as the program does with these words. Other threads of Python go on meanwhile; Ctrl-C, and an exception of `progress(what, done, total)`,
+/// Inputs in memory: graphs as names of peers and pairs of their places, values with names or in the graph's order, rows as features, labels, owners and
+/// names of columns.
+pub(crate) fn inputs(given: &Bound<'_, PyDict>) -> PyResult<Inputs> {
+    let mut inputs = Inputs::default();
+    // The fields that name them are among the words.
+    let file = &mut None;
+    if let Some(keys) = graph(given, "keys")? {
+        let size = keys.nodes();
+        inputs.keys.put(file, keys, size);
+    }
+    if let Some(graph) = graph(given, "graph")? {
+        let size = graph.nodes();
+        inputs.graph.put(file, graph, size);
+    }
+    if let Some(graph) = graph(given, "similar")? {
+        let (size, weights) = (graph.nodes(), graph.edges().map(|(u, v)| (u, v, 1.0)).collect());
+        let similar = Weighted { graph, weights, notes: Vec::new(), sha256: String::new() };
+        inputs.similar.put(file, similar, size);
+    }
+    if let Some(values) = given.get_item("values")? {
+        let values: Vec<(Option<String>, Vec<f64>)> = values.extract()?;
+        let one = |(name, numbers): (Option<String>, Vec<f64>)| match name {
+            Some(name) => PeerValue::from((name, numbers)),
+            None => numbers.into(),
+        };
+        let (size, values) = (values.len(), values.into_iter().map(one).collect());
+        inputs.values.put(file, values, size);
+    }
+    if let Some(rows) = given.get_item("rows")? {
+        let (features, labels, owners, columns): (Vec<Vec<f64>>, Vec<f64>, _, _) = rows.extract()?;
+        let size = labels.len();
+        inputs.rows.put(file, Rows { features, labels, owners, columns }, size);
+    }
+    Ok(inputs)
+}
+
+fn graph(given: &Bound<'_, PyDict>, name: &str) -> PyResult<Option<Graph>> {
+    let Some(found) = given.get_item(name)? else { return Ok(None) };
+    let (names, pairs): (Vec<String>, Vec<(u32, u32)>) = found.extract()?;
+    named(&names, &pairs).map(Some).map_err(|error| refusal(&error))
+}
+
+/// Runs a command as the program does with these words; `<memory>` among them stands for one of the inputs. Other threads of Python go on meanwhile; Ctrl-C, and an exception of `progress(what, done, total)`,
 /// end the command.
 #[pyfunction]
-#[pyo3(signature = (words, progress = None))]
+#[pyo3(signature = (words, progress = None, inputs = None))]
 pub(crate) fn ask(
     py: Python<'_>,
     words: Vec<OsString>,
     progress: Option<Bound<'_, PyAny>>,
+    inputs: Option<Bound<'_, PyDict>>,
 ) -> PyResult<Said> {
     crate::not_forked()?;
     let watch = Watch::default();
-    let mut told = begin(words, &watch)?;
+    let held = inputs.map_or_else(|| Ok(Inputs::default()), |given| self::inputs(&given))?;
+    let mut told = begin(words, &watch, held)?;
     loop {
         let answer;
         (told, answer) = py.detach(move || {
@@ -102,9 +154,9 @@ pub(crate) fn said(answer: Result<Answer, Fault>) -> Said {
 }
 
 /// Hands a command to a thread that waits for one, or to a new one.
-fn begin(words: Vec<OsString>, watch: &Watch) -> PyResult<Receiver<Told>> {
+fn begin(words: Vec<OsString>, watch: &Watch, inputs: Inputs) -> PyResult<Receiver<Told>> {
     let (tell, told) = channel();
-    let mut job = Job { words, watch: watch.clone(), tell };
+    let mut job = Job { words, watch: watch.clone(), inputs, tell };
     while let Some(thread) = idle(Vec::pop) {
         match thread.send(job) {
             Ok(()) => return Ok(told),
@@ -128,9 +180,9 @@ fn idle<T>(with: impl FnOnce(&mut Vec<Sender<Job>>) -> T) -> T {
 /// Runs one command after the other.
 fn work(first: Job) {
     let mut next = Some(first);
-    while let Some(Job { words, watch, tell }) = next.take() {
+    while let Some(Job { words, watch, inputs, tell }) = next.take() {
         // What broke is said to whoever waits; nothing of it is used again.
-        let told = catch_unwind(AssertUnwindSafe(|| ask_with(&words, &watch))).ok();
+        let told = catch_unwind(AssertUnwindSafe(|| ask_with(&words, &watch, inputs))).ok();
         let (hand, jobs) = channel();
         idle(|idle| idle.push(hand));
         // Nobody may be waiting any more.

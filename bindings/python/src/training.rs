@@ -6,12 +6,14 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use numpy::PyArray2;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde::Serialize;
-use sottovoce::experiment::Experiment;
+use sottovoce::experiment::{Experiment, Inputs};
 use sottovoce::tasks::outside::{Asked, Digest, Digested};
 use sottovoce::tasks::{Error, Oracle};
 use sottovoce::training::{self, Moment, Outside};
 
+use crate::ask::inputs;
 use crate::desk::{Word, elsewhere, serve};
 use crate::refusal;
 use crate::vectors::Called;
@@ -76,6 +78,7 @@ fn document(result: impl Serialize) -> PyResult<String> {
 /// What is run, of what.
 struct Setting {
     experiment: Experiment,
+    inputs: Inputs,
     folder: PathBuf,
     seed: Option<u64>,
     rows: Vec<usize>,
@@ -85,6 +88,7 @@ struct Setting {
 impl Setting {
     fn read(
         text: &str,
+        given: &Bound<'_, PyDict>,
         folder: PathBuf,
         seed: Option<u64>,
         rows: Vec<usize>,
@@ -92,7 +96,7 @@ impl Setting {
     ) -> PyResult<Self> {
         let experiment = Experiment::parse(text).map_err(|error| refusal(&error))?;
         let seed = seed.or(experiment.seed());
-        Ok(Self { experiment, folder, seed, rows, start })
+        Ok(Self { experiment, inputs: inputs(given)?, folder, seed, rows, start })
     }
 
     fn outside<T: Send + 'static>(&self, desk: &Sender<Word<Question, T>>, version: usize) -> Outside {
@@ -130,6 +134,7 @@ fn answer(question: Question, gradients: &[Bound<'_, PyAny>], watch: &Bound<'_, 
 fn train<'py>(
     py: Python<'py>,
     text: &str,
+    held: Bound<'_, PyDict>,
     folder: PathBuf,
     seed: Option<u64>,
     rows: Vec<usize>,
@@ -137,18 +142,20 @@ fn train<'py>(
     gradient: Bound<'py, PyAny>,
     watch: Bound<'py, PyAny>,
 ) -> PyResult<(String, Bound<'py, PyArray2<f64>>)> {
-    let setting = Setting::read(text, folder, seed, rows, start)?;
+    let setting = Setting::read(text, &held, folder, seed, rows, start)?;
     let watched = !watch.is_none();
     let mut told: Option<Receiver<_>> = Some(elsewhere(move |desk: Sender<Word<Question, _>>| {
         let outside = setting.outside(&desk, 0);
-        training::train(&setting.experiment, &setting.folder, setting.seed, outside, &mut |moment, models| {
+        let Setting { experiment, inputs, folder, seed, .. } = setting;
+        let mut watch = |moment: &Moment, models: &dyn Fn() -> Vec<Vec<f64>>| {
             if !watched {
                 return true;
             }
             let (answer, answered) = sync_channel(1);
             let question = Question::Watch { moment: *moment, models: models(), answer };
             desk.send(Word::Asked(question)).is_ok() && answered.recv().is_ok()
-        })
+        };
+        inputs.lend(|| training::train(&experiment, &folder, seed, outside, &mut watch))
     })?);
     let gradients = [gradient];
     let trained = serve(py, &mut told, |question| answer(question, &gradients, &watch))?;
@@ -163,6 +170,7 @@ fn train<'py>(
 fn audit(
     py: Python<'_>,
     text: &str,
+    held: Bound<'_, PyDict>,
     folder: PathBuf,
     seed: Option<u64>,
     rows: Vec<usize>,
@@ -171,11 +179,12 @@ fn audit(
     peer: usize,
     runs: usize,
 ) -> PyResult<String> {
-    let setting = Setting::read(text, folder, seed, rows, start)?;
+    let setting = Setting::read(text, &held, folder, seed, rows, start)?;
     let mut told: Option<Receiver<_>> = Some(elsewhere(move |desk: Sender<Word<Question, _>>| {
         let versions = [setting.outside(&desk, 0), setting.outside(&desk, 1)];
-        let seed = setting.seed.unwrap_or(0);
-        training::audit(&setting.experiment, &setting.folder, seed, versions, (peer, runs), || ())
+        let Setting { experiment, inputs, folder, seed, .. } = setting;
+        let seed = seed.unwrap_or(0);
+        inputs.lend(|| training::audit(&experiment, &folder, seed, versions, (peer, runs), || ()))
     })?);
     let (gradients, nobody) = ([versions.0, versions.1], py.None().into_bound(py));
     let caught = serve(py, &mut told, |question| answer(question, &gradients, &nobody))?;

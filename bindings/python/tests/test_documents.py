@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 import sottovoce
-from sottovoce import Experiment, SottovoceError, account, ask, graphs
+from sottovoce import Experiment, Rows, SottovoceError, account, ask, graphs
 
 RING = [(i, (i + 1) % 8) for i in range(8)]
 PEERS = {"experiment": "averaging", "graph": RING, "noise": {"sigma": 2.0}}
@@ -70,6 +70,46 @@ def test_an_adversary_is_a_peer_several_or_someone_who_sees_everything():
     with pytest.raises(SottovoceError) as caught:
         asked.account("nobody")
     assert caught.value.field == "observers"
+
+
+def test_inputs_in_memory_are_those_of_files(tmp_path, monkeypatch):
+    """The same numbers, and neither a temporary file nor the values themselves in what is written."""
+    graph, values = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")], [0.125, 0.25, 0.5, 0.75]
+    graphs.save(graph, tmp_path / "ring.txt")
+    (tmp_path / "values.csv").write_text("peer,value\n" + "".join(f"{name},{value}\n" for name, value in zip("abcd", values)))
+    options = {"epsilon": 2.0, "out": tmp_path / "out"}
+    files = ask("run", "averaging", graph=tmp_path / "ring.txt", values=tmp_path / "values.csv", **{**options, "out": tmp_path / "files"})
+    with monkeypatch.context() as no_files:
+        no_files.setattr("tempfile.mkdtemp", None)
+        memory = ask("run", "averaging", graph=graph, values=dict(zip("abcd", values)), **options)
+    assert memory["results"] == files["results"] and memory["guarantees"] == files["guarantees"]
+    again = Experiment.from_toml(tmp_path / "out" / "experiment.toml")
+    assert again.to_dict()["values"]["file"] == again.to_dict()["graph"]["file"] == "<memory>"
+    with pytest.raises(SottovoceError, match="given in memory") as caught:
+        again.run(no_report=True)
+    assert caught.value.field == "graph"
+    judged = ask("account", "transcript", tmp_path / "out" / "transcript.json")
+    assert any("`values` is <memory>" in one for one in judged["unchecked"])
+
+
+def test_rows_in_memory_are_those_of_a_file(tmp_path):
+    rows = [(str(i % 4), i / 40, (i * 7 % 40) / 40, i // 20) for i in range(40)]
+    (tmp_path / "rows.csv").write_text("owner,x,y,label\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    held = Rows([row[1:3] for row in rows], [row[3] for row in rows], [row[0] for row in rows], ["x", "y"])
+    options = {"range": ["x=0:1", "y=0:1"], "seeds": 1, "sigma": 1.0, "iterations": 2, "no_report": True}
+    expected = _learned(data=tmp_path / "rows.csv", peer_column="owner", **options)
+    assert _learned(data=held, **options) == expected
+    asked = Experiment(experiment="learning", seeds=1, protocol={"iterations": 2}, noise={"sigma": 1.0}, task={"data": held, "range": ["x=0:1", "y=0:1"]})
+    assert asked.run(no_report=True)["model"] == expected
+    for wrong, field in [(Rows([[1.0]], [1.0, 2.0]), "features"), (Rows([[float("nan")]], [1.0]), "features"), (Rows([[1.0]], ["a"]), "labels")]:
+        with pytest.raises(SottovoceError) as caught:
+            ask("run", "learning", data=wrong, range="0=0:1", no_report=True)
+        assert caught.value.field == field, str(caught.value)
+
+
+def _learned(range, **options):
+    words = [f"--range={one}" for one in range]
+    return ask("run", "learning", *words, **options)["model"]
 
 
 def test_values_come_as_arrays_lists_and_mappings(tmp_path):

@@ -16,6 +16,7 @@ from ._errors import SottovoceError
 from ._experiment import WIRE_TAPPER, Experiment
 from ._result import Guarantee, Result
 from ._sottovoce import __version__
+from ._values import Rows
 from .peer import Peer
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Guarantee",
     "Peer",
     "Result",
+    "Rows",
     "SottovoceError",
     "__version__",
     "account",

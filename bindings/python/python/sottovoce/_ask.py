@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Mapping
-from contextlib import ExitStack
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from . import _values, graphs
@@ -23,8 +20,14 @@ Said = tuple[int, str, list[str], "tuple[str, str, str] | None", str]
 
 __all__ = ["SottovoceError", "ask", "said", "said_text", "words"]
 
-#: Options that take a graph: objects are written to a file for the command.
+#: Options that take a graph.
 GRAPHS = ("graph", "similar", "keys")
+
+#: What stands for the name of a file where the input is handed over beside the words.
+MEMORY = "<memory>"
+
+#: Graphs, values and rows, by what they are.
+Inputs = dict[str, Any]
 
 
 def _text(option: str, value: Any) -> str:
@@ -83,37 +86,38 @@ def ask(*command: Any, progress: bool | Listener | None = None, **options: Any) 
     """Runs a command of the command line in this process, and returns its JSON document.
 
     ``ask("account", "rumor", peers=40, curious=4)`` is ``sottovoce account rumor --peers 40 --curious 4 --json``. Where an option takes a graph, a
-    networkx graph, a SciPy or NumPy adjacency matrix or a list of edges is one, too; where it takes a table of values, an array or a mapping from names.
+    networkx graph, a SciPy or NumPy adjacency matrix or a list of edges is one, too; where it takes a table of values, an array or a mapping from names;
+    where it takes data, :class:`Rows`. They are handed over in memory.
 
     ``progress`` is ``True`` for a bar, or called with ``(what, done, total)``; what it raises ends the work, as Ctrl-C does.
 
     >>> ask("account", "rumor", peers=40, curious=4).guarantees[0].standing
     'proven'
     """
-    with ExitStack() as kept:
-        given = _as_files(options, kept)
-        return said(words(*command, **{**given, "json": True}), progress)
+    given, inputs = held(options)
+    return said(words(*command, **{**given, "json": True}), progress, inputs)
 
 
-def _as_files(options: Mapping[str, Any], kept: ExitStack) -> dict[str, Any]:
-    """The options with graphs and values written to files, for as long as they are kept."""
-    given = {name: graphs.settled(value) if name in GRAPHS else value for name, value in options.items()}
-    objects = [name for name in (*GRAPHS, "values") if given.get(name) is not None and not isinstance(given[name], (str, os.PathLike))]
-    if not objects:
-        return given
-    folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="sottovoce-")))
-    graph = given.get("graph")
-    for name in objects:
-        if name == "values":
-            given[name] = _values.write(given[name], graph, folder / "values.csv")
-        else:
-            given[name] = graphs.write(given[name], folder / f"{name}.json")
-    return given
+def held(options: Mapping[str, Any]) -> tuple[dict[str, Any], Inputs]:
+    """The options with ``<memory>`` for graphs, values and rows, and what these are."""
+    given, inputs = dict(options), Inputs()
+    for name in GRAPHS:
+        graph = graphs.settled(given.get(name))
+        if graph is not None and graphs.is_object(graph):
+            given[name], inputs[name] = MEMORY, graphs.edges(graph)
+    values, rows = given.get("values"), given.get("data")
+    if values is not None and graphs.is_object(values):
+        given["values"], inputs["values"] = MEMORY, _values.held(values)
+    if isinstance(rows, _values.Rows):
+        given["data"], inputs["rows"] = MEMORY, rows.held()
+        if inputs["rows"][2]:
+            given["peer_column"] = _values.OWNER
+    return given, inputs
 
 
-def said(command: list[str], progress: bool | Listener | None = None) -> Result:
+def said(command: list[str], progress: bool | Listener | None = None, inputs: Inputs | None = None) -> Result:
     """The document of a command that asks for one."""
-    printed = _printed(command, progress)
+    printed = _printed(command, progress, inputs)
     try:
         return Result(json.loads(printed))
     except ValueError as error:
@@ -130,10 +134,10 @@ def said_text(*command: Any, **options: Any) -> str:
     return _printed(words(*command, **options), None)
 
 
-def _printed(command: list[str], progress: bool | Listener | None) -> str:
+def _printed(command: list[str], progress: bool | Listener | None, inputs: Inputs | None = None) -> str:
     try:
         with listening(progress) as hear:
-            answer = _ask(command, hear)
+            answer = _ask(command, hear, inputs)
     except UnicodeEncodeError as error:
         raise wrong("command", command, "names and texts are Unicode; this one is not") from error
     return _read(answer)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
-import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import _sottovoce, _values, graphs
-from ._ask import said, words
+from ._ask import MEMORY, Inputs, held, said, words
 from ._errors import SottovoceError, wrong
 from ._progress import Listener
 from ._result import Result
@@ -25,7 +23,8 @@ class Experiment:
     """What is run, planned, accounted for and audited, with the fields of an experiment's file.
 
     From a mapping, from keyword arguments, or from TOML (:meth:`from_toml`). Where a file of a graph is asked for, a graph is one, too; where a table
-    of values is, an array, or a mapping from names under ``file``: ``values={"file": {"ana": 1.0, "ben": 2.0}}``.
+    of values is, an array, or a mapping from names under ``file``: ``values={"file": {"ana": 1.0, "ben": 2.0}}``; where data are, :class:`Rows`. These
+    are kept in memory, and its TOML has ``<memory>`` for them.
 
     >>> ring = Experiment(experiment="averaging", graph={"family": {"ring": {"n": 12}}}, noise={"sigma": 2.0})
     >>> ring
@@ -38,17 +37,9 @@ class Experiment:
         if fields is not None and not isinstance(fields, Mapping):
             raise wrong("experiment", fields, "give a mapping of its fields; a file or its text goes to Experiment.from_toml")
         kept: dict[str, Any] = {**(fields or {}), **more}
-        # Graphs and values that are objects live in files for as long as this does.
-        self._kept = _Folder() if _has_objects(kept) else None
-        try:
-            if self._kept is not None:
-                kept = _as_files(kept, self._kept.path)
-            self._text = _toml(kept)
-            self._toml, self._fields = _checked(self._text)
-        except BaseException:
-            if self._kept is not None:
-                self._kept.remove()
-            raise
+        kept, self._inputs = _in_memory(kept)
+        self._text = _toml(kept)
+        self._toml, self._fields = _checked(self._text)
         self._folder = Path.cwd()
 
     @classmethod
@@ -63,7 +54,7 @@ class Experiment:
             new._text = path.read_text(encoding="utf-8") if path else str(source)
         except (OSError, ValueError) as error:
             raise wrong("experiment", str(path), f"it cannot be read ({error}); check the name") from error
-        new._kept = None
+        new._inputs = {}
         new._toml, new._fields = _checked(new._text)
         new._folder = path.resolve().parent if path else Path.cwd()
         return new
@@ -81,14 +72,12 @@ class Experiment:
         return f"Experiment({self.to_dict()['experiment']})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Experiment) and self._fields == other._fields
+        return isinstance(other, Experiment) and (self._fields, self._inputs) == (other._fields, other._inputs)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A copy has files of its own.
-        files = {} if self._kept is None else {path.name: path.read_bytes() for path in self._kept.path.iterdir()}
-        return (_again, (self._text, self._folder, None if self._kept is None else str(self._kept.path), files))
+        return (_again, (self._text, self._folder, self._inputs))
 
     def run(self, *, progress: bool | Listener | None = None, **options: Any) -> Result:
         """Runs it: ``sottovoce run FILE``."""
@@ -123,11 +112,7 @@ class Experiment:
         if fields["experiment"] != "averaging":
             raise wrong("adversary", adversary, f"of {fields['experiment']} it is said towards everybody; Result.towards picks one of them")
         fields["adversary"] = {**fields.get("adversary", {}), "observers": observers}
-        new = Experiment.__new__(Experiment)
-        new._kept, new._folder = self._kept, self._folder
-        new._text = _toml(fields)
-        new._toml, new._fields = _checked(new._text)
-        return new
+        return _again(_toml(fields), self._folder, self._inputs)
 
     def _ask(self, command: str, options: Mapping[str, Any], progress: bool | Listener | None) -> Result:
         # Beside the files that it names, which begin where it is.
@@ -138,20 +123,15 @@ class Experiment:
         with file:
             file.write(self._text)
         try:
-            return said(words(command, file.name, **{**options, "json": True}), progress)
+            return said(words(command, file.name, **{**options, "json": True}), progress, self._inputs)
         finally:
             os.unlink(file.name)
 
 
-def _again(text: str, folder: Path, kept: str | None, files: Mapping[str, bytes]) -> Experiment:
-    """A copy of an experiment, with its files in another folder."""
+def _again(text: str, folder: Path, inputs: Inputs) -> Experiment:
+    """An experiment of this text, with inputs that are in memory."""
     new = Experiment.__new__(Experiment)
-    new._kept, new._folder = None if kept is None else _Folder(), folder
-    if new._kept is not None and kept is not None:
-        for name, content in files.items():
-            (new._kept.path / name).write_bytes(content)
-        text = text.replace(kept, str(new._kept.path))
-    new._text = text
+    new._inputs, new._folder, new._text = inputs, folder, text
     new._toml, new._fields = _checked(text)
     return new
 
@@ -167,36 +147,25 @@ def _several(adversary: Any) -> list[Any]:
     return [adversary]
 
 
-class _Folder:
-    """A folder that is removed when nobody needs it any more."""
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="sottovoce-"))
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-
-
-def _has_objects(fields: Mapping[str, Any]) -> bool:
-    return any(_object(fields.get(place)) is not None for place in ("graph", "values"))
-
-
-def _object(section: Any) -> Any:
-    """What is to become a file: a graph or values themselves, or what stands under ``file``."""
-    found = section.get("file") if isinstance(section, Mapping) else section
-    return None if found is None or isinstance(found, (str, os.PathLike)) else found
+def _in_memory(fields: Mapping[str, Any]) -> tuple[dict[str, Any], Inputs]:
+    """The fields with ``<memory>`` for graphs, values and rows, and what these are."""
+    given = {name: _section(section, name) for name, section in fields.items()}
+    places = [("graph", "graph", "file"), ("values", "values", "file"), ("similar", "task", "similar"), ("data", "task", "data"), ("keys", "noise", "keys")]
+    there = [(option, given[section], field) for option, section, field in places if isinstance(given.get(section), dict) and field in given[section]]
+    options, inputs = held({option: section[field] for option, section, field in there})
+    for option, section, field in there:
+        if options[option] == MEMORY:
+            section[field] = MEMORY
+    if "peer_column" in options:
+        given["task"]["peer-column"] = options["peer_column"]
+    return given, inputs
 
 
-def _as_files(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
-    given = dict(fields)
-    graph, values = graphs.settled(_object(fields.get("graph"))), _object(fields.get("values"))
-    if graph is not None:
-        given["graph"] = {**_section(fields["graph"]), "file": graphs.write(graph, folder / "graph.json")}
-    if values is not None:
-        given["values"] = {**_section(fields["values"]), "file": _values.write(values, graph, folder / "values.csv")}
-    return given
-
-
-def _section(section: Any) -> dict[str, Any]:
-    return dict(section) if isinstance(section, Mapping) else {}
+def _section(section: Any, name: str) -> Any:
+    """A section of its own; a graph, or values, are those under ``file``."""
+    if isinstance(section, Mapping):
+        return dict(section)
+    return {"file": section} if name in ("graph", "values") and section is not None else section
 
 
 def _toml(fields: Mapping[str, Any]) -> str:

@@ -5,13 +5,14 @@ from typing import Any
 __version__: str
 
 def ask(
-    words: list[str], progress: Callable[[str, int, int], object] | None = None
+    words: list[str], progress: Callable[[str, int, int], object] | None = None, inputs: dict[str, Any] | None = None
 ) -> tuple[int, str, list[str], tuple[str, str, str] | None, str]: ...
 def seconds(words: list[str], times: int) -> float: ...
 def experiment(text: str) -> tuple[str, str]: ...
 def toml_of(json: str) -> str: ...
 def train(
     text: str,
+    held: dict[str, Any],
     folder: str | PathLike[str],
     seed: int | None,
     rows: list[int],
@@ -21,6 +22,7 @@ def train(
 ) -> tuple[str, Any]: ...
 def audit(
     text: str,
+    held: dict[str, Any],
     folder: str | PathLike[str],
     seed: int | None,
     rows: list[int],

@@ -1,13 +1,12 @@
-"""Private values as the table that the command line reads."""
+"""Private values and rows, as the command line takes them from memory."""
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from . import graphs
@@ -77,27 +76,32 @@ def number(field: str, value: Any) -> float:
     return found
 
 
-def write(values: Any, graph: Any, path: Path) -> Path:
-    """Writes a mapping from names, or a list, an array or a column in the order of the graph's peers; the file's path.
+#: The column that names the owners of rows.
+OWNER = "owner"
 
-    A table on disk, because a run says by its hash which values it rests on, and can be repeated from it. Numbers keep all their digits.
+
+@dataclass(frozen=True)
+class Rows:
+    """Private rows in memory, for ``data``: features, a label and an owner of each, and names of the columns, which are 0, 1, ... without.
+
+    Without owners rows are dealt out. ``ask("run", "learning", data=Rows(features, labels), range=["0=0:1", "1=0:120"], peers=8)``.
     """
-    rows = _rows(values, graph)
-    width = len(rows[0][1]) if rows else 0
-    if width == 0:
-        raise wrong("values", values, "give every peer at least one number")
-    heads = ["value"] if width == 1 else [f"value{i}" for i in range(width)]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["peer", *heads])
-        for name, numbers in rows:
-            if len(numbers) != width:
-                raise wrong("values", f"{len(numbers)} numbers for {name}", f"give {width}, as to the first peer")
-            table.writerow([name, *map(repr, numbers)])
-    return path
+
+    features: Any
+    labels: Any
+    owners: Any = ()
+    columns: Any = ()
+
+    def held(self) -> tuple[list[list[float]], list[float], list[str], list[str]]:
+        """As lists."""
+        features = [_numbers(row, numbers, "features") for row, numbers in enumerate(_listed(self.features, "features"))]
+        labels = _numbers("the rows", self.labels, "labels")
+        names = [[graphs.named(field, one) for one in _listed(all_names, field)] for field, all_names in (("owners", self.owners), ("columns", self.columns))]
+        return features, labels, names[0], names[1]
 
 
-def _rows(values: Any, graph: Any) -> list[tuple[str, list[float]]]:
+def held(values: Any) -> list[tuple[str | None, list[float]]]:
+    """Numbers of each peer: a mapping from names, or a list, an array or a column in the order of the graph's peers."""
     if hasattr(values, "to_dict") and hasattr(values, "index"):  # a column of pandas, by its names
         if not values.index.is_unique:
             raise wrong("values", "a column in which a name stands twice", "give every peer one value")
@@ -109,16 +113,13 @@ def _rows(values: Any, graph: Any) -> list[tuple[str, list[float]]]:
     plain = values.tolist() if hasattr(values, "tolist") else values
     if not isinstance(plain, (list, tuple)):
         raise wrong("values", values, "give an array, a list, or a mapping from the peers' names")
-    names = graphs.edges(graph)[0] if graph is not None and graphs.is_object(graph) else [str(i) for i in range(len(plain))]
-    if len(names) != len(plain):
-        raise wrong("values", f"{len(plain)} values", f"give one for each of the {len(names)} peers")
-    return [(name, _numbers(name, value)) for name, value in zip(names, plain)]
+    return [(None, _numbers(peer, value)) for peer, value in enumerate(plain)]
 
 
-def _numbers(name: Any, value: Any) -> list[float]:
+def _numbers(name: Any, value: Any, field: str = "values") -> list[float]:
     plain = value.tolist() if hasattr(value, "tolist") else value
     numbers = list(plain) if isinstance(plain, (list, tuple)) else [plain]
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, (int, float)) or not -LARGEST <= number <= LARGEST:
-            raise wrong("values", f"{number!r} of {name}", "give finite numbers")
+            raise wrong(field, f"{number!r} of {name}", "give finite numbers")
     return [float(number) for number in numbers]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
@@ -165,11 +164,10 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> Path:
 
 def save(graph: Graph, path: str | os.PathLike[str], to: str | None = None, overwrite: bool | None = None) -> Path:
     """Writes a graph in any form of the command line's (``sottovoce graph convert``): by the ending of the name, or ``to``; the file's path."""
-    from ._ask import ask
+    from ._ask import MEMORY, said, words
 
-    with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
-        source = write(graph, Path(folder) / "graph.json") if is_object(graph) else graph
-        ask("graph", "convert", source, to=to, out=path, overwrite=overwrite)
+    inputs = {"graph": edges(graph)} if is_object(graph) else None
+    said(words("graph", "convert", MEMORY if inputs else graph, to=to, out=path, overwrite=overwrite, json=True), None, inputs)
     return Path(path)
 
 

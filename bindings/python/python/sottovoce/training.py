@@ -26,11 +26,8 @@ from __future__ import annotations
 
 import copy
 import json
-import os
-import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +200,7 @@ def _start(start: Any) -> list[float]:
 class _Asked:
     """An experiment with the graph that was given beside it."""
 
-    def __init__(self, kept: ExitStack, experiment: Any, graph: Any, fields: Mapping[str, Any]):
+    def __init__(self, experiment: Any, graph: Any, fields: Mapping[str, Any]):
         self.nodes: list[str] | None = None
         given = dict(fields)
         if isinstance(experiment, Experiment):
@@ -220,18 +217,16 @@ class _Asked:
         self.folder = Path.cwd()
         if isinstance(graph, Mapping):  # as a file has it
             given["graph"], graph = dict(graph), None
-        graph = graphs.settled(graph)
-        if graph is not None and not isinstance(graph, (str, os.PathLike)):
-            self.nodes = graphs.edges(graph)[0]
-            folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="sottovoce-")))
-            graph = graphs.write(graph, folder / "graph.json")
         if graph is not None:
-            given["graph"] = {**given.get("graph", {}), "file": os.fspath(graph)}
+            given["graph"] = {**given.get("graph", {}), "file": graph}
         self.experiment = Experiment(given)
-        self.nodes = self.nodes or self._named()
+        self.nodes = self._named()
 
     def _named(self) -> list[str] | None:
-        """The peers of a graph in a file."""
+        """The peers of a graph that is given."""
+        if "graph" in self.experiment._inputs:
+            names: list[str] = self.experiment._inputs["graph"][0]
+            return names
         file = (self.experiment.to_dict().get("graph") or {}).get("file")
         return None if file is None else graphs.edges(self.folder / file)[0]
 
@@ -282,19 +277,18 @@ def train(
             raised.append(error)
             raise
 
-    with ExitStack() as kept:
-        asked = _Asked(kept, experiment, graph, fields)
-        rows, names = _dealt(data, asked.nodes)
-        local = _Local(gradient, rows, names)
-        counts = [_count(one, name) for one, name in zip(rows, names)]
-        try:
-            text, models = _sottovoce.train(
-                asked.experiment.to_toml(), asked.folder, seed, counts, _start(start), local, None if watch is None else hear
-            )
-        except ValueError as error:
-            if error in raised:  # what `watch` says is its own
-                raise
-            raise _refused(error) from error.__cause__
+    asked = _Asked(experiment, graph, fields)
+    rows, names = _dealt(data, asked.nodes)
+    local = _Local(gradient, rows, names)
+    counts = [_count(one, name) for one, name in zip(rows, names)]
+    try:
+        text, models = _sottovoce.train(
+            asked.experiment.to_toml(), asked.experiment._inputs, asked.folder, seed, counts, _start(start), local, None if watch is None else hear
+        )
+    except ValueError as error:
+        if error in raised:  # what `watch` says is its own
+            raise
+        raise _refused(error) from error.__cause__
     if len(models) == 1 and len(rows) > 1:
         models = _numpy().broadcast_to(models, (len(rows), models.shape[1]))
     return Training(json.loads(text), models, asked.experiment, watched, names)
@@ -323,20 +317,19 @@ def audit(
     if instead is None:
         raise _wrong("instead", None, "give other rows for the peer that is attacked, as many as it has")
     seed, runs = None if seed is None else _values.whole("seed", seed, 0), _values.whole("runs", runs, 1)
-    with ExitStack() as kept:
-        asked = _Asked(kept, experiment, graph, fields)
-        rows, names = _dealt(data, asked.nodes)
-        if peer not in names:
-            raise _wrong("peer", repr(peer), f"give one of {', '.join(map(repr, names[:12]))}")
-        number, counts = names.index(peer), [_count(one, name) for one, name in zip(rows, names)]
-        if _count(instead, peer) != counts[number]:
-            raise _wrong("instead", f"{_count(instead, peer)} rows", f"peer {peer} has {counts[number]}; how many there are is public")
-        other = [instead if place == number else one for place, one in enumerate(rows)]
-        versions = (_Local(gradient, rows, names), _Local(gradient, other, names))
-        try:
-            text = _sottovoce.audit(asked.experiment.to_toml(), asked.folder, seed, counts, _start(start), versions, number, runs)
-        except ValueError as error:
-            raise _refused(error) from error.__cause__
+    asked = _Asked(experiment, graph, fields)
+    rows, names = _dealt(data, asked.nodes)
+    if peer not in names:
+        raise _wrong("peer", repr(peer), f"give one of {', '.join(map(repr, names[:12]))}")
+    number, counts = names.index(peer), [_count(one, name) for one, name in zip(rows, names)]
+    if _count(instead, peer) != counts[number]:
+        raise _wrong("instead", f"{_count(instead, peer)} rows", f"peer {peer} has {counts[number]}; how many there are is public")
+    other = [instead if place == number else one for place, one in enumerate(rows)]
+    versions = (_Local(gradient, rows, names), _Local(gradient, other, names))
+    try:
+        text = _sottovoce.audit(asked.experiment.to_toml(), asked.experiment._inputs, asked.folder, seed, counts, _start(start), versions, number, runs)
+    except ValueError as error:
+        raise _refused(error) from error.__cause__
     return Result(json.loads(text))
 
 
