@@ -34,6 +34,7 @@ mod seed;
 mod serve;
 #[cfg(feature = "shell")]
 mod shell;
+mod spec;
 mod underway;
 
 use std::ffi::OsString;

@@ -12,38 +12,6 @@ use crate::Global;
 use crate::graph::count;
 use crate::graph::source::said;
 
-const EXAMPLES: &str = "Examples:
-  sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0
-  sottovoce account averaging --graph ring.txt --steps 10 --observers 0,5 --relay-noise 0.1 --json
-  sottovoce account averaging --schedule pairs.json --observers 2 --sigma 1
-  sottovoce account averaging --graph ring.txt --steps 10 --all-pairs --relay-noise 0.1
-  sottovoce account averaging --graph ring.txt --steps 3 --worst-coalition 2
-  sottovoce account averaging --graph ring.txt --steps 10 --observers 0 --results published
-  sottovoce account averaging --protocol butterfly --peers 64 --observers 0 --epsilon 1
-  sottovoce account averaging --peers 64 --keys keys.txt --cancel 10 --wire-tapper --observers 3,7
-  sottovoce account averaging --peers 64 --cancel 10 --colluders 6 --epsilon 4
-  sottovoce account averaging --protocol butterfly --peers 64 --masks --colluders 6 --epsilon 4
-
-The options are those of `run averaging`, and mean the same. Leakage is a share of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt.
-Without relay noise, acceleration changes none. For large graphs give no --epsilon: the noise for it is found by looking at all pairs. A schedule file is
-{\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
-
-/// Arguments of `account averaging`.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct AveragingArgs {
-    #[command(flatten)]
-    towards: Towards,
-    #[command(flatten)]
-    experiment: experiment::Averaging,
-}
-
-impl AveragingArgs {
-    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        account(&self.experiment, &self.towards, Path::new(""), global.seed, global)
-    }
-}
-
 /// Towards whom; nothing: the observers that are named, or else everybody.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Towards {

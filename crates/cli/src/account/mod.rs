@@ -1,11 +1,9 @@
 //! `sottovoce account`: what is lost, without running anything.
 
 pub(crate) mod averaging;
-mod deep;
-mod file;
-mod learning;
+mod examples;
 pub(crate) mod mechanism;
-mod personalized;
+mod planned;
 pub(crate) mod rumor;
 pub(crate) mod rumor_graph;
 mod transcript;
@@ -15,7 +13,10 @@ use clap::{Args, Subcommand};
 
 pub(crate) use transcript::{AGENTS, listeners, unused};
 
+use sottovoce::experiment::{Deep, Personalized};
+
 use super::Global;
+use super::spec::Spec;
 
 /// Arguments of `account`.
 #[derive(Debug, Args)]
@@ -36,17 +37,23 @@ enum What {
     /// A noisy release, repeated: certified epsilon, or the noise for a target epsilon.
     Mechanism(Box<mechanism::MechanismArgs>),
     /// Gossip averaging: what observers learn about every peer, exactly and as published.
-    Averaging(Box<averaging::AveragingArgs>),
+    #[command(after_help = examples::AVERAGING)]
+    Averaging(Box<planned::AveragingArgs>),
     /// Gradient steps with averaging in between: what observers learn over all of them.
-    Learning(Box<learning::LearningArgs>),
+    #[command(after_help = examples::LEARNING)]
+    Learning(Box<planned::LearningArgs>),
     /// Personalised models: what a row of anyone loses over all updates.
-    Personalized(Box<personalized::PersonalizedArgs>),
+    #[command(after_help = examples::PERSONALIZED)]
+    Personalized(Box<Spec<Personalized>>),
     /// A net learned together: what an image of anyone loses over all rounds.
-    Deep(Box<deep::DeepArgs>),
+    #[command(after_help = examples::DEEP)]
+    Deep(Box<Spec<Deep>>),
     /// Rumours: how well their source is hidden from curious peers.
-    Rumor(rumor::RumorArgs),
+    #[command(after_help = examples::RUMOR)]
+    Rumor(Box<planned::RumorArgs>),
     /// An experiment's file: `account my.toml` is short for it.
-    File(file::File),
+    #[command(after_help = examples::FILE)]
+    File(planned::File),
     /// A run that is over: what it revealed, from its transcript.
     Transcript(transcript::Transcript),
     /// A token that walks: what a path of it reveals, and the printed sums over all paths.
@@ -59,8 +66,8 @@ impl Account {
             What::Mechanism(arguments) => arguments.run(global),
             What::Averaging(arguments) => arguments.run(global),
             What::Learning(arguments) => arguments.run(global),
-            What::Personalized(arguments) => arguments.run(global),
-            What::Deep(arguments) => arguments.run(global),
+            What::Personalized(spec) => spec.account(global),
+            What::Deep(spec) => spec.account(global),
             What::Rumor(arguments) => arguments.run(global),
             What::File(arguments) => arguments.run(global),
             What::Transcript(arguments) => arguments.run(global),

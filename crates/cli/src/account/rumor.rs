@@ -16,22 +16,9 @@ use crate::graph::source::said;
 use sottovoce::experiment;
 use sottovoce::terms::Stated;
 
-const EXAMPLES: &str = "Examples:
-  sottovoce account rumor --peers 100 --curious 10 --muting 0.1
-  sottovoce account rumor --peers 100 --curious 10 --muting 0 --epsilon 1 --rumors 5 --json
-  sottovoce account rumor --graph friends.txt --curious-peers 3,17 --muting 0.2
-
-An active peer tells a peer drawn among all (itself included), stays active with probability S, and whoever is told becomes
-active. With --muting 0 the rumour walks (most private), with --muting 1 it is pushed (fastest). Curious peers log, in order,
-who tells them and whom they tell. On a graph only neighbours tell each other, and the loss of each pair of sources is computed.
-The proofs, and what they do not cover, are in docs/theorems/rumor-source.md and rumor-graphs.md.";
-
-/// Arguments of `account rumor`.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct RumorArgs {
-    #[command(flatten)]
-    rumor: experiment::Rumor,
+/// What is asked of a rumour beside its spec.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Question {
     /// Epsilon at which delta is reported.
     #[arg(long, value_name = "E", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     epsilon: f64,
@@ -43,24 +30,24 @@ pub(crate) struct RumorArgs {
     pair: Vec<String>,
 }
 
-fn rumors(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| "give a whole number from 1 to 10000".to_owned())
+impl Default for Question {
+    fn default() -> Self {
+        Self { epsilon: 0.0, rumors: 1, pair: Vec::new() }
+    }
 }
 
-impl RumorArgs {
-    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        account(&self.rumor, Path::new(""), &self.pair, (self.epsilon, self.rumors), global)
-    }
+fn rumors(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "give a whole number from 1 to 10000".to_owned())
 }
 
 /// How well the source is hidden: among neighbours, or where everyone can reach everyone.
 pub(super) fn account(
     asked: &experiment::Rumor,
     folder: &Path,
-    pair: &[String],
-    question: (f64, u32),
+    Question { epsilon, rumors, pair }: &Question,
     global: &Global,
 ) -> anyhow::Result<()> {
+    let question = (*epsilon, *rumors);
     // Of tellings one at a time and in rounds more is known than of other runs.
     let analysed: &[&str] = match asked.graph {
         Some(_) => &["graph", "format", "curious-peers", "drop"],

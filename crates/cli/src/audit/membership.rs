@@ -9,6 +9,7 @@ use sottovoce::experiment::{self, Deep};
 
 use super::Failed;
 use crate::graph::count;
+use crate::spec::Spec;
 use crate::{Global, input};
 
 const EXAMPLES: &str = "Examples:
@@ -36,7 +37,7 @@ pub(crate) struct Membership {
     #[arg(long, value_name = "N", value_parser = count)]
     models: Option<usize>,
     #[command(flatten)]
-    experiment: Deep,
+    spec: Spec<Deep>,
 }
 
 /// An attack.
@@ -56,16 +57,17 @@ impl Membership {
                     "`models` is {models}: canaries are planted in one run; leave it out, or give --attack threshold"
                 )
             }
-            (Attack::Canary, None) => canaries(&self.experiment, Path::new(""), global.seed, global),
+            (Attack::Canary, None) => canaries(&self.spec.get()?, Path::new(""), global.seed, global),
             (Attack::Threshold, models) => self.threshold(models.unwrap_or(100), global),
         }
     }
 
     fn threshold(&self, models: usize, global: &Global) -> anyhow::Result<()> {
-        let (method, data) = (self.experiment.protocol.method, &self.experiment.task.data);
+        let asked = self.spec.get()?;
+        let (method, data) = (asked.protocol.method, &asked.task.data);
         let mut known = Deep::default();
         (known.protocol.method, known.task.data) = (method, data.clone());
-        if self.experiment != known {
+        if asked != known {
             bail!(
                 "`attack` is threshold: all but --method, --data and --models is as it was printed; leave the rest out"
             );

@@ -17,6 +17,7 @@ use super::table::{Reconstruction, Remedies};
 use crate::Global;
 use crate::graph::source::said;
 use crate::graph::{count, real};
+use crate::spec::Spec;
 
 const EXAMPLES: &str = "Examples:
   sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0
@@ -55,12 +56,12 @@ pub(crate) struct Reconstruct {
     #[arg(long)]
     wire_tapper: bool,
     #[command(flatten)]
-    experiment: experiment::Averaging,
+    spec: Spec<experiment::Averaging>,
 }
 
 impl Reconstruct {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let experiment = &self.experiment;
+        let experiment = &self.spec.get()?;
         let claim = self.claim.as_deref().map_or(Ok(Claim::Exact), claimed)?;
         if let Some(colluders) = experiment.adversary.colluders {
             bail!(

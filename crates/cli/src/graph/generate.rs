@@ -21,7 +21,7 @@ const EXAMPLES: &str = "Example:
   sottovoce graph generate --family ring --peers 16
   sottovoce graph generate --family torus --set sides=4,4,4 --out torus.graphml
   sottovoce graph generate --family erdos-renyi -n 200 --mean-degree 8 --connected --out er.txt
-  sottovoce graph generate --family stochastic-block --set sizes=50,50 --set p-in=0.3 --set p-out=0.02
+  sottovoce graph generate --family barabasi-albert --peers 60 --set attach=2
 
 Formats by extension:
   .txt .tsv .csv .edgelist .el  edge-list  two node names per line

@@ -8,12 +8,13 @@ use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::flags::real;
 use sottovoce::experiment::{
-    Experiment, GradientNoise, Keys, Learning, LearningGraph, LearningTarget, MethodSpec, TaskSpec,
+    Experiment, GradientNoise, Keys, Learning, LearningGraph, LearningTarget, TaskSpec,
 };
 
 use crate::Global;
 use crate::graph::count;
 use crate::graph::source::said;
+use crate::spec::Fields;
 use sottovoce::learning::plan::Problem;
 
 const EXAMPLES: &str = "Examples:
@@ -47,16 +48,14 @@ pub(crate) struct LearningArgs {
     /// Runs over which accuracies, or errors, are measured.
     #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = count)]
     runs: usize,
-    /// How far the gradients of peers are from each other: their mean squared norm at the optimum, in squared sensitivities. It must be public. Gossip then
-    /// has the paper's steps for gradients that differ.
-    #[arg(long, value_name = "Z2", value_parser = real, allow_negative_numbers = true)]
-    heterogeneity: Option<f64>,
     /// Noise of a pair, where noise that cancels is weighed with the others (with --colluders), in sigmas (default: 10).
     #[arg(long, value_name = "KAPPA", value_parser = real, requires = "colluders", allow_negative_numbers = true)]
     cancel: Option<f64>,
     /// Who shares a secret with whom: graph, complete, regular:K or a file (default: complete).
     #[arg(long, value_name = "KEYS", requires = "colluders")]
     keys: Option<Keys>,
+    #[command(flatten)]
+    more: Fields,
     #[command(flatten)]
     out: Out,
 }
@@ -67,7 +66,6 @@ impl LearningArgs {
             task: self.task.clone(),
             graph: self.graph.clone(),
             target: self.target.clone(),
-            protocol: MethodSpec { heterogeneity: self.heterogeneity, ..MethodSpec::default() },
             noise: GradientNoise {
                 cancel: self.cancel.or(self.target.colluders.map(|_| KAPPA)),
                 keys: self.keys.clone(),
@@ -75,6 +73,7 @@ impl LearningArgs {
             },
             ..Learning::default()
         };
+        let asked = self.more.of(asked)?;
         plan(&asked, &self.iterations, self.runs, global.seed, &self.out, global)
     }
 }

@@ -9,6 +9,7 @@ use sottovoce::personal;
 
 use super::written::Out;
 use crate::Global;
+use crate::spec::Spec;
 
 const EXAMPLES: &str = "Examples:
   sottovoce plan personalized --epsilon 1
@@ -30,14 +31,14 @@ corrected Theorem 2 of the paper suggests, from public numbers alone (docs/theor
 #[group(skip)]
 pub(super) struct PersonalizedArgs {
     #[command(flatten)]
-    experiment: Personalized,
+    spec: Spec<Personalized>,
     #[command(flatten)]
     out: Out,
 }
 
 impl PersonalizedArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let (asked, usual) = (&self.experiment, Personalized::default());
+        let (asked, usual) = (&self.spec.get()?, Personalized::default());
         let chosen = [
             ("mu", asked.protocol.mu != usual.protocol.mu),
             ("updates", asked.protocol.updates != usual.protocol.updates),

@@ -10,6 +10,7 @@ use sottovoce_privacy::round_up;
 
 use super::written::Out;
 use crate::Global;
+use crate::spec::Spec;
 use sottovoce::experiment::{Experiment, Rumor};
 use sottovoce::plan::rumor::shown;
 use sottovoce::plan::{self, RumorPlan, RumorRow};
@@ -26,14 +27,14 @@ with probability at most (1 + delta) / 2. No protocol in which the source acts l
 #[command(after_help = EXAMPLES)]
 pub(super) struct RumorArgs {
     #[command(flatten)]
-    rumor: Rumor,
+    spec: Spec<Rumor>,
     #[command(flatten)]
     out: Out,
 }
 
 impl RumorArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        plan(&self.rumor, global.seed, &self.out, global)
+        plan(&self.spec.get()?, global.seed, &self.out, global)
     }
 }
 

@@ -20,8 +20,8 @@ pub(super) const LEARNING: &str = "Examples:
   sottovoce run learning --cancel 10 --colluders 6 --epsilon 1
   sottovoce run learning --method walk --epsilon 4 --against worst-peer --out my-report
   sottovoce run learning --method gossip --graph friends.txt --data DIR --sigma 2 --epsilon 8
-  sottovoce run learning --method gossip --accelerated --fresh-graphs 1 --iterations 5
-  sottovoce run learning --ridge 0.1 --final-model weighted --iterations 20
+  sottovoce run learning --fresh-graphs 1 --iterations 5 --set protocol.accelerated=true
+  sottovoce run learning --ridge 0.1 --set final-model=weighted --iterations 20
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
   sottovoce run learning --method walk --sigma 1 --drop-messages 0.1 --crashes 3@60000 --slow 5@20
@@ -42,11 +42,11 @@ computed without privacy; a simulation hides nothing, since its noise follows fr
 pub(super) const PERSONALIZED: &str = "Examples:
   sottovoce run personalized
   sottovoce run personalized --task tastes --epsilon 2 --updates 5 --out my-report
-  sottovoce run personalized --law laplace --clip 0.2 --warm 0.05 --epsilon 0.5
+  sottovoce run personalized --law laplace --clip 0.2 --set protocol.warm=0.05 --epsilon 0.5
   sottovoce run personalized --data ml-100k --mu 2 --clip 3 --updates 5
   sottovoce run personalized --data shops.csv --peer-column shop --similar shops.txt
   sottovoce run personalized --data shops.csv --peer-column shop --profiles places.csv
-  sottovoce run personalized --drop 0.1 --leave 3@10 --join 7@5
+  sottovoce run personalized --drop 0.1 --set network.leave=3@10 --set network.join=7@5
 
 Agents with similar tasks have similar models: each moves hers towards her neighbours' and against the gradient of her own rows, under noise, whenever her
 clock wakes her. Without --data the task is generated; with it, a column names who holds a row, and a graph with weights, or public features of agents, say who
@@ -70,7 +70,7 @@ message; how many images everybody has is public. Losses and accuracies are comp
 
 pub(super) const RUMOR: &str = "Examples:\n  sottovoce run rumor\n  sottovoce run rumor --peers 4096 --curious 400 --delta 0.2 --out my-report\n  \
                   sottovoce run rumor --muting 1 --no-report --json\n  \
-                  sottovoce run rumor --peers 256 --muting 0.5 --drop 0.1 --clocks poisson --seeds 200\n  \
-                  sottovoce run rumor --graph friends.txt --muting 0.6 --churn 0.2 --acknowledge";
+                  sottovoce run rumor --peers 256 --muting 0.5 --drop 0.1 --set clocks=poisson --seeds 200\n  \
+                  sottovoce run rumor --graph friends.txt --muting 0.6 --set churn=0.2";
 
 pub(super) const FILE: &str = "Examples:\n  sottovoce new averaging > my.toml\n  sottovoce run my.toml\n  sottovoce run my.toml --seeds 10 --out mine";

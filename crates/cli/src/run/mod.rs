@@ -17,6 +17,7 @@ use sottovoce_report::store;
 use crate::audit::Failed;
 use crate::device::Device;
 use crate::output::{joined, note};
+use crate::spec::Spec;
 use crate::underway::Underway;
 use crate::{Global, input};
 
@@ -68,24 +69,13 @@ struct Quickstart {
     place: Place,
 }
 
-/// A spec by flags.
 #[derive(Debug, Args)]
-// The spec within has the same name.
 #[group(skip)]
 struct Flags<S: Args> {
     #[command(flatten)]
-    spec: S,
-    /// Any field of the spec by its place in a file, such as network.jitter=0.2 (all of them: `sottovoce new`).
-    #[arg(long, value_name = "PLACE=VALUE")]
-    set: Vec<String>,
+    spec: Spec<S>,
     #[command(flatten)]
     place: Place,
-}
-
-impl<S: Args + Clone> Flags<S> {
-    fn of(&self, wrap: impl FnOnce(S) -> Experiment) -> sottovoce::Result<Experiment> {
-        wrap(self.spec.clone()).with_fields(&self.set)
-    }
 }
 
 /// The same of a run whose state can be kept.
@@ -131,24 +121,16 @@ impl Run {
                 let spec = seeds.map_or(Ok(spec.clone()), |seeds| spec.with_seeds(seeds))?;
                 (spec, folder_of(file), place, &none, Device::Cpu)
             }
-            What::Averaging(flags) => {
-                let spec = flags.of(|spec| Experiment::Averaging(Box::new(spec)))?;
-                (spec, here, &flags.place, &none, Device::Cpu)
-            }
-            What::Personalized(flags) => {
-                let spec = flags.of(|spec| Experiment::Personalized(Box::new(spec)))?;
-                (spec, here, &flags.place, &none, Device::Cpu)
-            }
-            What::Rumor(flags) => (flags.of(Experiment::Rumor)?, here, &flags.place, &none, Device::Cpu),
+            What::Averaging(flags) => (flags.spec.experiment()?, here, &flags.place, &none, Device::Cpu),
+            What::Personalized(flags) => (flags.spec.experiment()?, here, &flags.place, &none, Device::Cpu),
+            What::Rumor(flags) => (flags.spec.experiment()?, here, &flags.place, &none, Device::Cpu),
             What::Learning(kept) => {
                 let Kept { flags, state } = &**kept;
-                let spec = flags.of(|spec| Experiment::Learning(Box::new(spec)))?;
-                (spec, here, &flags.place, state, Device::Cpu)
+                (flags.spec.experiment()?, here, &flags.place, state, Device::Cpu)
             }
             What::Deep(deep) => {
                 let Kept { flags, state } = &deep.kept;
-                let spec = flags.of(|spec| Experiment::Deep(Box::new(spec)))?;
-                (spec, here, &flags.place, state, deep.device)
+                (flags.spec.experiment()?, here, &flags.place, state, deep.device)
             }
         };
         let global = &global.with_seed(global.seed_of(&spec));

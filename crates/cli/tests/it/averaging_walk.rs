@@ -27,7 +27,7 @@ fn errors_are_as_predicted_by_every_walk() {
     let run = format!(
         "run averaging --graph {graph} --values {values} --protocol walk --steps 150 --sigma 0.5 --seeds 200 --no-report"
     );
-    for walk in ["", " --step-size 0.05", " --tokens 3", " --weights uniform --lazy 0.1"] {
+    for walk in ["", " --set walk.step-size=0.05", " --tokens 3", " --weights uniform --lazy 0.1"] {
         let found = json(&format!("{run}{walk}"));
         let (predicted, measured) = (number(&found, "/predicted_error"), number(&found, "/measured_error"));
         // Of 200 squared errors of about one degree of freedom the mean is off by a tenth; three of these.
@@ -116,8 +116,8 @@ fn what_is_of_no_use_is_refused() {
     refused(&format!("{run} --tokens 2"), &["`tokens` is 2", "only `protocol` walk"]);
     let walk = format!("{run} --protocol walk");
     refused(&format!("{walk} --relay-noise 0.1"), &["`relay-noise`", "leave it out"]);
-    refused(&format!("{walk} --lenient"), &["`lenient`", "leave it out"]);
-    refused(&format!("{walk} --step-size 2"), &["step-size", "up to 1"]);
+    refused(&format!("{walk} --set network.lenient=true"), &["`lenient`", "leave it out"]);
+    refused(&format!("{walk} --set walk.step-size=2"), &["step-size", "up to 1"]);
     refused(&format!("{walk} --against wire-tapper"), &["`cap` is missing"]);
     refused(&format!("{walk} --timeout 50"), &["`timeout` is 50", "160"]);
     refused(&format!("{walk} --slow 3@0.1"), &["`slow` is 3@0.1"]);

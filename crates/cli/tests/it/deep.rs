@@ -12,14 +12,14 @@ const SMALL: [(&str, &str); 6] = [
     ("--model", "mlp"),
     ("--agents", "4"),
     ("--images", "600"),
-    ("--test-images", "100"),
+    ("--set", "task.test-images=100"),
     ("--rounds", "20"),
     ("--lot", "30"),
 ];
 
 /// A small run with these options.
 fn small(more: &str) -> String {
-    let given = |name: &str| more.split(' ').any(|word| word == name);
+    let given = |name: &str| name != "--set" && more.split(' ').any(|word| word == name);
     let rest = SMALL.iter().filter(|(name, _)| !given(name)).map(|(name, value)| format!("{name} {value} "));
     format!("run deep {}{more}", rest.collect::<String>())
 }
@@ -33,9 +33,12 @@ fn at(folder: &tempfile::TempDir, name: &str) -> String {
 fn a_run_keeps_its_budget_and_leaves_what_is_needed_to_judge_it() {
     let folder = tempfile::tempdir().unwrap();
     let place = at(&folder, "report");
-    for more in
-        ["--epsilon 2", "--method dsgd --at mixed", "--method dinno --primal 2 --split 1", "--method local"]
-    {
+    for more in [
+        "--epsilon 2",
+        "--method dsgd --set protocol.at=mixed",
+        "--method dinno --set protocol.primal=2 --split 1",
+        "--method local",
+    ] {
         let found = json(&small(&format!("{more} --out {place} --overwrite")));
         let asked = if more.contains("--epsilon 2") { 2.0 } else { 8.0 };
         let epsilon = number(&found, "/guarantees/0/epsilon");
@@ -68,7 +71,7 @@ fn a_run_keeps_its_budget_and_leaves_what_is_needed_to_judge_it() {
         let again = json(&format!("run {place}/experiment.toml --no-report"));
         assert_eq!((&again["curve"], &again["agents"]), (&found["curve"], &found["agents"]), "{more}");
         let page = std::fs::read_to_string(Path::new(&place).join("report.html")).unwrap();
-        assert!(page.contains("What is promised") && page.contains("model.safetensors"));
+        assert!(page.contains("What is guaranteed") && page.contains("model.safetensors"));
     }
 }
 
@@ -99,7 +102,7 @@ fn less_noise_or_more_draws_than_agreed_are_found_in_a_transcript() {
 #[test]
 fn a_run_goes_on_bit_for_bit_whatever_the_threads() {
     let folder = tempfile::tempdir().unwrap();
-    for more in ["--method dsgt", "--method dinno", "--method dsgd --optimiser momentum"] {
+    for more in ["--method dsgt", "--method dinno", "--method dsgd --set protocol.optimiser=momentum"] {
         let line = small(&format!("--rounds 43 {more} --no-report"));
         let whole = json(&line);
         let state = at(&folder, &more.replace(' ', "-"));
@@ -143,7 +146,7 @@ fn a_checkpoint_of_another_run_or_a_broken_one_is_refused() {
 fn rates_that_diverge_are_reported_and_leave_the_last_good_state() {
     let folder = tempfile::tempdir().unwrap();
     let state = at(&folder, "state");
-    let line = small("--rounds 40 --rate 0.1 --last-rate 1e9 --noise-multiplier 1 --no-report");
+    let line = small("--rounds 40 --rate 0.1 --set protocol.last-rate=1e9 --noise-multiplier 1 --no-report");
     refused(&format!("{line} --checkpoint {state}"), &["`rate` is too large", "lower the rates"]);
     // What was kept is a state from before.
     let kept = json(&format!("{line} --checkpoint {state} --resume --pause-after 0"));
@@ -173,7 +176,7 @@ fn a_delta_above_one_in_the_images_is_warned_of() {
 #[test]
 #[ignore = "second tier: many nets are trained"]
 fn agents_learn_from_each_other() {
-    let line = "run deep --images 3000 --test-images 300 --rounds 60 --lot 60 --split 1 --noise-multiplier 0 --no-report";
+    let line = "run deep --images 3000 --set task.test-images=300 --rounds 60 --lot 60 --split 1 --noise-multiplier 0 --no-report";
     let (together, alone) = (json(line), json(&format!("{line} --method local")));
     let (together, alone) = (number(&together, "/accuracy"), number(&alone, "/accuracy"));
     assert!(alone < 0.15 && together > 0.4, "{together} {alone}");
@@ -205,13 +208,13 @@ fn a_card_that_is_not_there_is_noted() {
 #[test]
 fn what_is_not_used_or_out_of_range_is_refused() {
     for (line, words) in [
-        ("--rho 1", &["`rho`", "no use"] as &[&str]),
-        ("--method dsgd --primal 2", &["`primal`"]),
-        ("--at own", &["`at`"]),
-        ("--momentum 0.5", &["`momentum` is 0.5"]),
-        ("--fresh", &["`fresh`"]),
-        ("--kept", &["`kept`"]),
-        ("--optimiser adam", &["`optimiser`", "plain steps"]),
+        ("--set protocol.rho=1", &["`rho`", "no use"] as &[&str]),
+        ("--method dsgd --set protocol.primal=2", &["`primal`"]),
+        ("--set protocol.at=own", &["`at`"]),
+        ("--set protocol.momentum=0.5", &["`momentum` is 0.5"]),
+        ("--set protocol.fresh=true", &["`fresh`"]),
+        ("--set protocol.kept=true", &["`kept`"]),
+        ("--set protocol.optimiser=adam", &["`optimiser`", "plain steps"]),
         ("--method local --fiedler 0.5", &["`fiedler`", "nobody talks"]),
         ("--method central --split 1", &["`agents` is 4"]),
         ("--lot 500", &["`lot` is 500", "rows"]),
@@ -348,7 +351,7 @@ fn nets_with_and_without_an_image_leave_the_claim_standing() {
 fn a_band_is_counted_by_cycles_and_found_in_transcripts() {
     let folder = tempfile::tempdir().unwrap();
     let place = at(&folder, "report");
-    let found = json(&small(&format!("--method dsgd --band 4 --epsilon 3 --out {place}")));
+    let found = json(&small(&format!("--method dsgd --set noise.band=4 --epsilon 3 --out {place}")));
     let epsilon = number(&found, "/guarantees/0/epsilon");
     assert!((2.99..=3.0).contains(&epsilon), "{epsilon}");
     let path = format!("{place}/transcript.json");
@@ -360,11 +363,12 @@ fn a_band_is_counted_by_cycles_and_found_in_transcripts() {
     *whole.pointer_mut("/agents/2/hidden/band/width").unwrap() = 1.into();
     std::fs::write(&path, whole.to_string()).unwrap();
     sottovoce(&format!("audit transcript {path}")).assert().code(1);
-    refused(&small("--band 40 --no-report"), &["`band` is 40", "cycle"]);
-    refused(&small("--memory 0.5 --no-report"), &["`memory` is 0.5", "--band"]);
-    refused(&small("--band 4 --noise-multiplier 0 --no-report"), &["`band` is 4"]);
+    refused(&small("--set noise.band=40 --no-report"), &["`band` is 40", "cycle"]);
+    refused(&small("--set noise.memory=0.5 --no-report"), &["`memory` is 0.5", "band"]);
+    refused(&small("--set noise.band=4 --noise-multiplier 0 --no-report"), &["`band` is 4"]);
     // Agents stop after the last cycle that their budget pays for.
-    let stopped = json(&small("--method dsgd --band 4 --noise-multiplier 2 --epsilon 3 --no-report"));
+    let stopped =
+        json(&small("--method dsgd --set noise.band=4 --noise-multiplier 2 --epsilon 3 --no-report"));
     for agent in stopped["agents"].as_array().unwrap() {
         assert!(number(agent, "/epsilon") <= 3.0 && number(agent, "/draws") < 20.0, "{agent}");
         assert_eq!(number(agent, "/draws") % 4.0, 0.0);

@@ -5,7 +5,7 @@ use crate::common;
 use common::{json, number, refused, sottovoce};
 use serde_json::Value;
 
-const SMALL: &str = "--model mlp --agents 6 --images 600 --test-images 100 --rounds 20 --lot 30";
+const SMALL: &str = "--model mlp --agents 6 --images 600 --set task.test-images=100 --rounds 20 --lot 30";
 
 fn small(more: &str) -> String {
     format!("run deep {SMALL} {more}")
@@ -48,7 +48,9 @@ fn a_target_takes_less_noise_and_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let out = out.to_str().unwrap();
-    for more in ["--cancel 10", "--cancel 2 --keys regular:4 --colluders 2 --method dsgd --at mixed"] {
+    for more in
+        ["--cancel 10", "--cancel 2 --keys regular:4 --colluders 2 --method dsgd --set protocol.at=mixed"]
+    {
         let found = json(&small(&format!("--epsilon 2 {more} --out {out} --overwrite")));
         let epsilon = number(&found, "/guarantees/0/epsilon");
         assert!(epsilon <= 2.0 && epsilon > 1.99, "{epsilon}");
@@ -94,7 +96,8 @@ fn among_all_it_is_as_good_as_a_centre() {
         (0..3).map(of).sum::<f64>() / 3.0
     };
     let paired = accuracy("--fiedler 1 --cancel 30");
-    let (alone, centre) = (accuracy("--fiedler 1"), accuracy("--method central --rate 1 --optimiser sgd"));
+    let (alone, centre) =
+        (accuracy("--fiedler 1"), accuracy("--method central --rate 1 --set protocol.optimiser=sgd"));
     assert!(paired > alone + 0.03 && paired > centre - 0.03, "{paired} {alone} {centre}");
 }
 

@@ -135,7 +135,7 @@ fn who_goes_on_without_neighbours_is_accounted_for_as_it_happened() {
     let line = "run averaging --peers 12 --sigma 1 --steps 6 --drop 0.05 --timeout 500";
     let strict = json(folder.path(), &format!("{line} --no-report"));
     assert!(strict["finished"].as_u64().unwrap() < 12 && strict["source"] == "planned", "{strict}");
-    let lenient = json(folder.path(), &format!("{line} --lenient --out b"));
+    let lenient = json(folder.path(), &format!("{line} --set network.lenient=true --out b"));
     assert_eq!(lenient["source"], "traced");
     assert_eq!(lenient["finished"], 12);
     let account = json(folder.path(), "account transcript b/transcript.json");

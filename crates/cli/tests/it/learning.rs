@@ -309,7 +309,7 @@ fn bad_input_is_refused_with_a_remedy() {
     refused(&format!("{run} --sigma 1 --epsilon 1 --against mean-peer"), &["a mean cannot end a run"]);
     refused(&format!("{run} --clip 0"), &["`clip` is 0"]);
     refused(
-        &format!("{run} --clipped nothing --objective squared"),
+        &format!("{run} --set task.clipped=nothing --objective squared"),
         &["`clipped` is nothing", "unbounded", "each row's"],
     );
     refused(&format!("{run} --iterations 0"), &["`iterations` is 0"]);
@@ -331,10 +331,10 @@ fn bad_input_is_refused_with_a_remedy() {
     let ring: String = (0..6).map(|u| format!("{u} {}\n", (u + 1) % 6)).collect();
     let path = folder.path().join("ring.txt");
     std::fs::write(&path, ring).unwrap();
-    let walk = "run learning --method walk --no-report --ridge 0.1 --markov-step 5 --peers";
+    let walk = "run learning --method walk --no-report --ridge 0.1 --set step.markov-step=5 --peers";
     refused(&format!("{walk} 6 --weights metropolis --graph {}", path.display()), &["lazi"]);
     refused(&walk.replace("--ridge 0.1", "--ridge 0").replace("--peers", "--peers 16"), &["`ridge` is 0"]);
-    refused(&format!("{walk} 16 --step-size 0.1"), &["--markov-step"]);
+    refused(&format!("{walk} 16 --step-size 0.1"), &["markov-step"]);
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn options_that_a_method_has_no_use_for_are_refused() {
     let account = "account learning --observers 0 --method";
     for (options, users) in [
         ("--steps 3", "gossip"),
-        ("--accelerated", "gossip"),
+        ("--set protocol.accelerated=true", "gossip"),
         ("--relay-noise 0.1", "gossip"),
         ("--tokens 2", "walk"),
         ("--burn-in 4", "walk"),
@@ -353,14 +353,15 @@ fn options_that_a_method_has_no_use_for_are_refused() {
         for method in
             ["gossip", "butterfly", "walk", "local", "central"].into_iter().filter(|one| *one != users)
         {
-            let name = options.split_whitespace().next().unwrap().trim_start_matches('-');
+            let name = options.trim_start_matches("--set protocol.").trim_start_matches('-');
+            let name = name.split([' ', '=']).next().unwrap();
             let said = [format!("`{name}` is "), format!("only {users} has a use for it")];
             let said: Vec<&str> = said.iter().map(String::as_str).collect();
             refused(&format!("{run} {method} {options}"), &said);
             refused(&format!("{account} {method} {options}"), &said);
         }
     }
-    refused(&format!("{run} gossip --markov-step 2"), &["`markov-step` is 2", "only walk"]);
+    refused(&format!("{run} gossip --set step.markov-step=2"), &["`markov-step` is 2", "only walk"]);
     refused(
         &format!("{run} butterfly --lazy 0.5"),
         &["`lazy` is given", "only gossip and walk have a use for it"],
@@ -382,7 +383,7 @@ fn every_method_is_accounted_for_as_it_runs() {
     let graph = graph(&folder);
     for method in [
         "gossip",
-        "gossip --accelerated",
+        "gossip --set protocol.accelerated=true",
         "gossip --relay-noise 0.2",
         "butterfly",
         "walk --tokens 2",

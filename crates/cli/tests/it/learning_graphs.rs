@@ -12,7 +12,7 @@ fn file(folder: &tempfile::TempDir, name: &str) -> String {
 
 #[test]
 fn fresh_graphs_are_accounted_for_as_they_run() {
-    let fresh = "--fresh-graphs 1.5 --accelerated";
+    let fresh = "--fresh-graphs 1.5 --set protocol.accelerated=true";
     let account = json(&format!(
         "account learning --peers 16 --iterations 3 --observers 2 --epsilon 2 --against worst-peer {fresh}"
     ));
@@ -61,7 +61,7 @@ fn graphs_of_a_file_come_in_turn() {
     let graph = file(&folder, "graph.txt");
     let lines: String = (0..16).map(|u| format!("{u} {}\n{u} {}\n", (u + 1) % 16, (u + 4) % 16)).collect();
     std::fs::write(&graph, lines).unwrap();
-    for more in ["--accelerated", "--relay-noise 0.1", "--final-model weighted"] {
+    for more in ["--set protocol.accelerated=true", "--relay-noise 0.1", "--set final-model=weighted"] {
         let [stays, varies] = [format!("--graph {graph}"), format!("--schedule {schedule}")]
             .map(|place| json(&format!("{RUN} {place} --steps 3 --sigma 1 {more} --no-report")));
         for key in ["model", "guarantees", "curve"] {
@@ -74,7 +74,7 @@ fn graphs_of_a_file_come_in_turn() {
 fn a_run_on_fresh_graphs_can_be_paused_and_told_of() {
     let folder = tempfile::tempdir().unwrap();
     let [kept, out] = ["kept.json", "out"].map(|name| file(&folder, name));
-    let run = format!("{RUN} --fresh-graphs 1.5 --sigma 2 --final-model weighted --ridge 0.1 --seed 5");
+    let run = format!("{RUN} --fresh-graphs 1.5 --sigma 2 --set final-model=weighted --ridge 0.1 --seed 5");
     let whole = json(&format!("{run} --no-report"));
     json(&format!("{run} --no-report --checkpoint {kept} --pause-after 1"));
     let resumed = json(&format!("{run} --checkpoint {kept} --resume --out {out}"));
@@ -122,7 +122,8 @@ fn a_plan_for_graphs_that_vary_leaves_walks_out() {
         rows.iter().find(|row| row["method"] == "gossip").unwrap()["messages"].as_u64().unwrap()
     };
     assert!(
-        messages("--heterogeneity 1e6") > messages("") && messages("--heterogeneity 0.2") == messages("")
+        messages("--set protocol.heterogeneity=1e6") > messages("")
+            && messages("--set protocol.heterogeneity=0.2") == messages("")
     );
 }
 
@@ -138,10 +139,10 @@ fn rounds_are_the_papers_for_gradients_that_differ() {
     };
     let formula = |most: f64| (most.ln() / gap.sqrt()).ceil();
     assert_eq!(rounds(""), formula(16.0));
-    assert_eq!(rounds("--sigma 0.5 --heterogeneity 2"), formula(16.0));
-    assert_eq!(rounds("--sigma 0.01 --heterogeneity 0.2"), formula(2000.0));
+    assert_eq!(rounds("--sigma 0.5 --set protocol.heterogeneity=2"), formula(16.0));
+    assert_eq!(rounds("--sigma 0.01 --set protocol.heterogeneity=0.2"), formula(2000.0));
     // The noise that a target asks for counts, as in a run.
-    let asked = "--epsilon 2 --heterogeneity 1e5";
+    let asked = "--epsilon 2 --set protocol.heterogeneity=1e5";
     let found = json(&format!("account learning {weights} --iterations 2 --observers 0 {asked}"));
     let sigma = number(&found, "/sigma");
     assert_eq!(number(&found, "/rounds"), formula(1e5 / (sigma * sigma)));
@@ -157,7 +158,7 @@ fn rounds_are_the_papers_for_gradients_that_differ() {
         number(&json(&format!("account {out}/experiment.toml")), "/rounds"),
         number(&found, "/rounds")
     );
-    refused(&format!("{run} --steps 3"), &["--heterogeneity", "--steps"]);
+    refused(&format!("{run} --steps 3"), &["heterogeneity", "steps"]);
     refused(
         &format!("{run} --no-report").replace("--epsilon 2", "--sigma 0"),
         &["`sigma` is 0", "give --steps"],
@@ -170,7 +171,8 @@ fn a_model_may_be_the_weighted_mean() {
     let run = "run learning --peers 16 --rows 20 --iterations 6 --seeds 1 --sigma 0.5 --no-report";
     for method in ["gossip", "butterfly", "local", "central"] {
         let line = format!("{run} --method {method} --ridge 0.1");
-        let [last, mean] = ["last", "weighted"].map(|which| json(&format!("{line} --final-model {which}")));
+        let [last, mean] =
+            ["last", "weighted"].map(|which| json(&format!("{line} --set final-model={which}")));
         assert_eq!((&last["final_model"], &mean["final_model"]), (&"last".into(), &"weighted".into()));
         assert_ne!(last["model"], mean["model"], "{method}");
         // Nobody says more than without, and the last models stand beside it.
@@ -181,11 +183,11 @@ fn a_model_may_be_the_weighted_mean() {
         assert_eq!(last["model"], json(&line)["model"]);
     }
     refused(
-        &format!("{run} --method walk --final-model weighted"),
+        &format!("{run} --method walk --set final-model=weighted"),
         &["`final-model` is weighted", "have a use"],
     );
     refused(
-        &format!("{run} --ridge 1 --step-size 2 --final-model weighted"),
+        &format!("{run} --ridge 1 --step-size 2 --set final-model=weighted"),
         &["`step-size` is 2", "below 2"],
     );
 }
@@ -214,6 +216,6 @@ fn what_cannot_be_is_refused() {
             refused(&format!("{line} --{name} {value}"), &said);
         }
         let line = run.replace("--method gossip", &format!("--method {method}"));
-        refused(&format!("{line} --heterogeneity 1"), &["`heterogeneity` is 1", "only gossip"]);
+        refused(&format!("{line} --set protocol.heterogeneity=1"), &["`heterogeneity` is 1", "only gossip"]);
     }
 }

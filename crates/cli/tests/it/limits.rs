@@ -109,7 +109,7 @@ fn messages_name_the_option_that_was_given() {
             "`step-size` is 1e300",
         ),
         (
-            "run learning --peers 8 --rows 5 --objective squared --clipped nothing --no-report",
+            "run learning --peers 8 --rows 5 --objective squared --set task.clipped=nothing --no-report",
             "`clipped` is nothing",
         ),
     ] {

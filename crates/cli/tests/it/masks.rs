@@ -37,7 +37,7 @@ fn results_are_the_sums_of_integers_bit_for_bit() {
     for (peers, grid) in [(8, None), (13, Some(0.0625)), (3, Some(0.5))] {
         let values = values(peers);
         let file = written(folder.path(), "values.csv", &table(&values));
-        let grid = grid.map_or_else(String::new, |grid| format!(" --grid {grid}"));
+        let grid = grid.map_or_else(String::new, |grid| format!(" --set noise.grid={grid}"));
         let line = format!("{RUN} --peers {peers} --values {file} --range -1:1 --sigma 0.75 --seed 5{grid}");
         let found = json(&line);
         let (step, sigma) = (number(&found, "/masks/step"), number(&found, "/sigma"));
@@ -66,7 +66,7 @@ fn a_target_is_met_and_hardly_more_than_that() {
         ("--peers 12 --keys regular:5 --colluders 3 --epsilon 1", 1.0, 1e-3),
         ("--peers 12 --observers 1,7 --epsilon 1 --range 1000:1003", 1.0, 1e-3),
         // Rounding costs something on a coarse grid, and is charged; noise has six digits.
-        ("--peers 12 --epsilon 2 --grid 0.25", 2.0, 1e-3),
+        ("--peers 12 --epsilon 2 --set noise.grid=0.25", 2.0, 1e-3),
         ("--peers 6 --epsilon 0.05 --against worst-peer", 0.05, 1e-3),
     ] {
         let found = json(&format!("{RUN} {case}"));
@@ -187,7 +187,7 @@ fn bad_masks_are_refused() {
     for (options, words) in [
         ("--cancel 3", ["`cancel` is 3", "give one of them"]),
         ("--relay-noise 0.1", ["`relay-noise` is 0.1", "leave it out"]),
-        ("--lenient", ["`lenient` is true", "masks"]),
+        ("--set network.lenient=true", ["`lenient` is true", "masks"]),
         ("--within 1=2 --distance hops", ["`within` is given", "epsilon"]),
         ("--colluders 0", ["`colluders` is 0", "at least 1"]),
         ("--colluders 7", ["`colluders` is 7", "two must be honest"]),
@@ -202,25 +202,25 @@ fn bad_masks_are_refused() {
         ("--delta 1", ["`delta` is 1", "between 0 and 1"]),
         ("--sensitivity inf", ["`sensitivity` is inf", "positive"]),
         ("--sensitivity 0.5", ["`sensitivity` is 0.5", "--range"]),
-        ("--grid 0.1", ["`grid` is 0.1", "power of two"]),
-        ("--grid nan", ["`grid` is NaN", "power of two"]),
-        ("--grid -0.5", ["`grid` is -0.5", "power of two"]),
-        ("--grid 4 --sigma 1", ["`grid` is 4", "finer grid"]),
-        ("--grid 8.077935669463161e-28 --sigma 1", ["`grid` is 8.077935669463161e-28", "take"]),
+        ("--set noise.grid=0.1", ["`grid` is 0.1", "power of two"]),
+        ("--set noise.grid=nan", ["`grid` is NaN", "power of two"]),
+        ("--set noise.grid=-0.5", ["`grid` is -0.5", "power of two"]),
+        ("--set noise.grid=4 --sigma 1", ["`grid` is 4", "finer grid"]),
+        ("--set noise.grid=8.077935669463161e-28 --sigma 1", ["`grid` is 8.077935669463161e-28", "take"]),
         ("--range 0:1e200", ["`sensitivity` is 1e200", "other units"]),
-        ("--grid 1e300", ["`grid` is 1e300", "2^100"]),
+        ("--set noise.grid=1e300", ["`grid` is 1e300", "2^100"]),
         ("--epsilon 1e300", ["`epsilon` is 1e300", "give less"]),
         ("--keys regular:9", ["`keys` is regular:9", "8 peers"]),
     ] {
         refused(&format!("{RUN} --peers 8 {options}"), &words);
     }
     refused(
-        "run averaging --peers 8 --protocol butterfly --grid 0.5 --no-report",
+        "run averaging --peers 8 --protocol butterfly --set noise.grid=0.5 --no-report",
         &["`grid` is 0.5", "--masks"],
     );
     let attack = "audit reconstruct --protocol butterfly --peers 8 --masks --observers 1";
     refused(attack, &["`masks` is true", "bound", "--wire-tapper"]);
-    refused(&format!("{attack} --wire-tapper --grid 1 --sigma 1"), &["`grid` is 1", "finer grid"]);
+    refused(&format!("{attack} --wire-tapper --set noise.grid=1 --sigma 1"), &["`grid` is 1", "finer grid"]);
     // Who shares no secret is not masked at all.
     let folder = tempfile::tempdir().unwrap();
     let keys = written(folder.path(), "keys.txt", "0 1\n1 2\n");
@@ -233,7 +233,7 @@ fn the_attack_agrees_with_the_account() {
     for case in [
         "--peers 8",
         "--peers 13 --observers 1,7 --keys regular:4 --epsilon 2",
-        "--peers 11 --observers 10,0 --grid 0.0625 --sigma 0.5 --prior-mean 40",
+        "--peers 11 --observers 10,0 --set noise.grid=0.0625 --sigma 0.5 --prior-mean 40",
     ] {
         let found = json(&format!("{attack} {case}"));
         assert_eq!(found["verdict"], "agrees", "{case}");

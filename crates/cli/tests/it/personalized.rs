@@ -19,9 +19,12 @@ fn out(folder: &tempfile::TempDir, line: &str) -> (String, Value) {
 #[test]
 fn a_run_keeps_its_budget_and_leaves_what_is_needed_to_judge_it() {
     let folder = tempfile::tempdir().unwrap();
-    for more in
-        ["--epsilon 0.7", "--law laplace --allocation optimal", "--warm 0.1 --epsilon 1.5", "--budget 3=0.2"]
-    {
+    for more in [
+        "--epsilon 0.7",
+        "--law laplace --set protocol.allocation=optimal",
+        "--set protocol.warm=0.1 --epsilon 1.5",
+        "--set target.budget=3=0.2",
+    ] {
         let (place, found) = out(&folder, &format!("{SMALL} {more}"));
         let (epsilon, delta) =
             (number(&found, "/guarantees/0/epsilon"), number(&found, "/guarantees/0/delta"));
@@ -47,7 +50,7 @@ fn a_run_keeps_its_budget_and_leaves_what_is_needed_to_judge_it() {
         let again = json(&format!("run {place}/experiment.toml --no-report"));
         assert_eq!((&again["ways"], &again["people"]), (&found["ways"], &found["people"]), "{more}");
     }
-    let budgets = json("account personalized --agents 24 --width 4 --updates 4 --budget 3=0.2");
+    let budgets = json("account personalized --agents 24 --width 4 --updates 4 --set target.budget=3=0.2");
     assert!(number(&budgets, "/epsilons/3") <= 0.2 && number(&budgets, "/epsilons/2") > 0.2);
 }
 
@@ -82,7 +85,7 @@ fn who_does_not_hide_is_promised_nothing() {
     let printed = sottovoce(&format!("{SMALL} --sigma 0 --no-report")).assert().success();
     assert!(flat(&printed.get_output().stdout).contains("Nothing is promised"));
     // Without rows there is nothing to hide.
-    let found = json(&format!("{SMALL} --fewest 0 --most 3 --no-report"));
+    let found = json(&format!("{SMALL} --set task.fewest=0 --set task.most=3 --no-report"));
     let people = found["people"].as_array().unwrap();
     let without = people.iter().filter(|person| person["rows"] == 0);
     assert!(without.clone().count() > 0 && without.clone().all(|person| person["epsilon"] == 0.0));
@@ -90,7 +93,8 @@ fn who_does_not_hide_is_promised_nothing() {
 
 #[test]
 fn networks_with_losses_and_people_who_come_and_go() {
-    let found = json(&format!("{SMALL} --drop 0.2 --leave 3@2 --join 7@1.5 --no-report"));
+    let found =
+        json(&format!("{SMALL} --drop 0.2 --set network.leave=3@2 --set network.join=7@1.5 --no-report"));
     assert!(number(&found, "/lost") > 0.0);
     assert!(number(&found, "/guarantees/0/epsilon") <= 1.0);
     // Who left early had fewer updates, and has lost less.
@@ -112,7 +116,8 @@ fn the_attack_proves_no_more_than_is_claimed() {
 fn plans_are_made_on_generated_rows_and_can_be_run() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("best.toml").to_str().unwrap().to_owned();
-    let plan = json(&format!("plan personalized --agents 10 --width 3 --most 20 --epsilon 2 --out {file}"));
+    let plan =
+        json(&format!("plan personalized --agents 10 --width 3 --set task.most=20 --epsilon 2 --out {file}"));
     let choices = plan["choices"].as_array().unwrap();
     let worth = |place: usize| choices[place]["worth"].as_f64().unwrap();
     assert!((120..=150).contains(&choices.len()) && worth(0) >= worth(1));
@@ -140,21 +145,21 @@ fn bad_input_is_named() {
         ("--ridge 0", &["`ridge`", "0"]),
         ("--agents 1", &["`agents`", "1"]),
         ("--width 1", &["`width`", "1"]),
-        ("--fewest 9 --most 3", &["fewest"]),
-        ("--budget 3", &["`budget`", "AGENT=NUMBER"]),
-        ("--budget 100=1", &["`budget`", "from 0 to 99"]),
-        ("--leave 2@-1", &["`leave`"]),
-        ("--leave 2@1 --join 2@3", &["`leave` is 2@1", "joins later"]),
+        ("--set task.fewest=9 --set task.most=3", &["fewest"]),
+        ("--set target.budget=3", &["`budget`", "AGENT=NUMBER"]),
+        ("--set target.budget=100=1", &["`budget`", "from 0 to 99"]),
+        ("--set network.leave=2@-1", &["`leave`"]),
+        ("--set network.leave=2@1 --set network.join=2@3", &["`leave` is 2@1", "joins later"]),
         ("--drop 1", &["`drop`", "1"]),
         ("--sigma -1", &["`sigma`", "-1"]),
         ("--sigma 1 --epsilon 2", &["--sigma", "--epsilon"]),
-        ("--warm 2 --epsilon 1", &["`warm` is 2", "epsilon, 1"]),
-        ("--task tastes --warm 0.1", &["`loss`", "squared"]),
+        ("--set protocol.warm=2 --epsilon 1", &["`warm` is 2", "epsilon, 1"]),
+        ("--task tastes --set protocol.warm=0.1", &["`loss`", "squared"]),
         ("--law radial", &["gaussian", "laplace"]),
         ("--data nowhere", &["nowhere"]),
         ("--task plane --data nowhere", &["`data`", "leave it out"]),
         ("--delta 0", &["`delta` is 0", "--law laplace"]),
-        ("--centre public", &["`centre`", "leave it out"]),
+        ("--set task.centre=public", &["`centre`", "leave it out"]),
         ("--seeds 0", &["`seeds`", "0"]),
     ] {
         let base = if line.contains("--data") { "run personalized" } else { "run personalized --updates 4" };
@@ -202,7 +207,9 @@ fn tables_of_ones_own_have_names_and_keep_their_budgets() {
     let at = folder.path().to_str().unwrap();
     let (place, found) = out(
         &folder,
-        &format!("run {table} --similar {at}/shops.txt --seeds 2 --budget Eibe=0.2 --warm 0.05"),
+        &format!(
+            "run {table} --similar {at}/shops.txt --seeds 2 --set target.budget=Eibe=0.2 --set protocol.warm=0.05"
+        ),
     );
     assert_eq!((found["agents"].as_u64(), found["edges"].as_u64()), (Some(12), Some(21)));
     let people = found["people"].as_array().unwrap();
@@ -221,8 +228,10 @@ fn tables_of_ones_own_have_names_and_keep_their_budgets() {
     let again = json(&format!("run {place}/experiment.toml --no-report"));
     assert_eq!((&again["ways"], &again["people"]), (&found["ways"], &found["people"]));
     // Who left cannot be told from a transcript that was shortened: she is charged for all that was agreed on.
-    let (place, left) =
-        out(&folder, &format!("run {table} --similar {at}/shops.txt --seeds 1 --sigma 5 --leave Eibe@0.1"));
+    let (place, left) = out(
+        &folder,
+        &format!("run {table} --similar {at}/shops.txt --seeds 1 --sigma 5 --set network.leave=Eibe@0.1"),
+    );
     let eibe = left["people"].as_array().unwrap().iter().position(|person| person["name"] == "Eibe").unwrap();
     assert!(left["people"][eibe]["updates"].as_u64().unwrap() < 3, "{left}");
     let revealed = json(&format!("account transcript {place}/transcript.json"));
@@ -284,7 +293,7 @@ fn agents_may_resemble_each_other_by_public_features_or_in_graphml() {
     let line = |(place, name): (usize, &&str)| format!("{name},{},{}\n", place as f64, 12.0 - place as f64);
     let profiles: String = names.iter().enumerate().map(line).collect();
     std::fs::write(folder.path().join("places.csv"), format!("shop,east,west\n{profiles}")).unwrap();
-    let found = json(&format!("account {table} --profiles {at}/places.csv --neighbours 2"));
+    let found = json(&format!("account {table} --profiles {at}/places.csv --set task.neighbours=2"));
     assert_eq!((found["agents"].as_u64(), found["names"][0].as_str()), (Some(12), Some("Ahorn")));
     let node = |name: &&str| format!("<node id=\"{name}\"/>");
     let edge = |pair: &[&str]| {
@@ -325,10 +334,10 @@ fn what_is_no_similarity_or_no_table_is_refused() {
         (format!("{table} --similar {at}/few.txt"), &["`agent` is `Buche`", "nobody resembles"][..]),
         (table.clone(), &["`similar` is missing", "--profiles"]),
         (format!("{table} --profiles {at}/words.csv"), &["`profiles`", "numbers"]),
-        (format!("{whole} --neighbours 3"), &["--profiles"]),
+        (format!("{whole} --set task.neighbours=3"), &["--profiles"]),
         (format!("{whole} --agents 3"), &["`agents` is 3", "table"]),
         (format!("{whole} --objective softmax"), &["`objective` is softmax"]),
-        (format!("{whole} --budget Ulme=1"), &["`budget` is Ulme=1", "Ahorn"]),
+        (format!("{whole} --set target.budget=Ulme=1"), &["`budget` is Ulme=1", "Ahorn"]),
         (format!("{whole} --norm 3"), &["--norm"]),
         (format!("personalized --data {at}/shops.csv"), &["`peer-column` is missing"]),
         (
@@ -350,7 +359,7 @@ fn pure_privacy_is_the_sum_of_losses() {
     let (epsilon, delta) = (number(&found, "/guarantees/0/epsilon"), number(&found, "/guarantees/0/delta"));
     assert!(delta == 0.0 && epsilon <= 2.0 && epsilon > 2.0 - 1e-6, "{epsilon}");
     assert!((number(&found, "/noises/0") - 2.5).abs() < 1e-6);
-    let run = json(&format!("{SMALL} --law laplace --delta 0 --warm 0.1 --no-report"));
+    let run = json(&format!("{SMALL} --law laplace --delta 0 --set protocol.warm=0.1 --no-report"));
     let lost = number(&run, "/guarantees/0/epsilon");
     assert!(lost <= 1.0 && lost > 0.999, "{lost}");
 }
@@ -358,7 +367,7 @@ fn pure_privacy_is_the_sum_of_losses() {
 #[test]
 fn every_kind_of_budget_is_attacked() {
     let folder = tempfile::tempdir().unwrap();
-    let (place, _) = out(&folder, &format!("{SMALL} --epsilon 1 --budget 3=4 --budget 5=0.5 --budget 6=2"));
+    let (place, _) = out(&folder, &format!("{SMALL} --epsilon 1 --set target.budget=3=4,5=0.5,6=2  "));
     let found = json(&format!("audit {place}/experiment.toml --runs 600"));
     let others = found["others"].as_array().unwrap();
     assert_eq!(others.iter().map(|other| number(other, "/budget")).collect::<Vec<_>>(), [4.0, 0.5]);

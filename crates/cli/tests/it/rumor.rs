@@ -236,7 +236,7 @@ fn a_graph_has_a_loss_for_every_pair() {
     refused(&format!("{line} --pair ann"), &["`pair` is ann", "two peers"]);
     refused(&format!("{line} --pair ann,cid"), &["not curious"]);
     refused(&format!("{line} --rumors 2 --epsilon 1"), &["`rumors` is 2"]);
-    refused(&format!("{line} --churn 0.1 --pair ann,bob"), &["`churn` is 0.1"]);
+    refused(&format!("{line} --set churn=0.1 --pair ann,bob"), &["`churn` is 0.1"]);
     refused(&format!("account rumor --graph {named} --curious 1"), &["`muting` is missing"]);
     refused("account rumor --peers 20 --muting 0.5 --drop 0.1 --epsilon 1", &["`drop` is 0.1"]);
     refused("account rumor --peers 20 --muting 0.5 --pair 0,1", &["--graph"]);

@@ -104,7 +104,7 @@ fn a_rumour_by_messages_says_whether_it_survives() {
     fs::write(folder.path().join("ring.txt"), "a b\nb c\nc d\nd e\ne a\n").unwrap();
     let found = json(
         folder.path(),
-        "run rumor --peers 64 --muting 0.4 --drop 0.2 --clocks poisson --seeds 60 --out out --seed 3",
+        "run rumor --peers 64 --muting 0.4 --drop 0.2 --set clocks=poisson --seeds 60 --out out --seed 3",
     );
     let count = |name: &str| found[name].as_u64().unwrap();
     assert_eq!(count("everyone") + count("died") + count("unfinished"), 60);
@@ -117,7 +117,7 @@ fn a_rumour_by_messages_says_whether_it_survives() {
     let again = json(folder.path(), "run out/experiment.toml --no-report");
     assert_eq!(again["each"], found["each"]);
     let ring =
-        text(folder.path(), "run rumor --graph ring.txt --muting 0.6 --churn 0.2 --seeds 5 --no-report");
+        text(folder.path(), "run rumor --graph ring.txt --muting 0.6 --set churn=0.2 --seeds 5 --no-report");
     assert!(ring.contains("reached all 5 peers") && ring.contains("nothing is proven"), "{ring}");
     let refused = |line: &str, parts: &[&str]| {
         let said = flat(&sottovoce(folder.path(), line).assert().code(2).get_output().stderr);

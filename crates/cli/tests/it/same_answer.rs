@@ -50,7 +50,12 @@ impl Draws {
         } else {
             self.one(&["", "--observers 1", "--observers 2,5"])
         };
-        let faults = self.one(&["", "", "--drop 0.05 --timeout 500", "--drop 0.05 --timeout 500 --lenient"]);
+        let faults = self.one(&[
+            "",
+            "",
+            "--drop 0.05 --timeout 500",
+            "--drop 0.05 --timeout 500 --set network.lenient=true",
+        ]);
         format!(
             "--protocol {protocol} {place} {steps} {noise} {hidden} {results} {observers} {faults} --seed 5"
         )
@@ -63,7 +68,7 @@ impl Draws {
         let method = self.one(&[
             "",
             "--method gossip --steps 2",
-            "--method gossip --steps 2 --accelerated",
+            "--method gossip --steps 2 --set protocol.accelerated=true",
             "--method gossip --steps 1 --relay-noise 0.2",
             "--method gossip --fresh-graphs 2",
             "--method butterfly",
@@ -88,8 +93,13 @@ impl Draws {
             "--sigma 3 --epsilon 3 --against wire-tapper",
             "--epsilon 1 --order 2",
         ]);
-        let more =
-            self.one(&["", "", "--ridge 0.1 --final-model weighted", "--clipped user", "--delta 1e-7"]);
+        let more = self.one(&[
+            "",
+            "",
+            "--ridge 0.1 --set final-model=weighted",
+            "--set task.clipped=user",
+            "--delta 1e-7",
+        ]);
         let towards = self.one(&["", "--observers 1", "--observers 2,5"]);
         let towards = match (place.contains("--graph"), towards) {
             (true, "--observers 1") => "--observers b",
@@ -106,13 +116,13 @@ impl Draws {
         let noise = self.one(&[
             "",
             "--sigma 5",
-            "--epsilon 0.5 --budget 3=0.2",
+            "--epsilon 0.5 --set target.budget=3=0.2",
             "--law laplace --delta 0",
-            "--law laplace --allocation optimal",
-            "--warm 0.1",
+            "--law laplace --set protocol.allocation=optimal",
+            "--set protocol.warm=0.1",
             "--sigma 0",
         ]);
-        let network = self.one(&["", "", "--drop 0.1", "--leave 3@2", "--join 2@5"]);
+        let network = self.one(&["", "", "--drop 0.1", "--set network.leave=3@2", "--set network.join=2@5"]);
         format!("--agents 12 --width 4 --updates 3 --seeds 1 {noise} {network}")
     }
 
@@ -121,7 +131,7 @@ impl Draws {
         let method = self.one(&[
             "--method dsgd",
             "--method dsgt",
-            "--method dinno --primal 2",
+            "--method dinno --set protocol.primal=2",
             "--method local",
             "--method dsgd --cancel 3 --colluders 2",
         ]);
@@ -132,7 +142,7 @@ impl Draws {
             "--noise-multiplier 0",
         ]);
         format!(
-            "--model mlp --agents 4 --images 80 --test-images 20 --rounds 3 --lot 8 --rate 0.01 {method} {noise}"
+            "--model mlp --agents 4 --images 80 --set task.test-images=20 --rounds 3 --lot 8 --rate 0.01 {method} {noise}"
         )
     }
 }
@@ -249,8 +259,7 @@ fn nets_have_one_answer() {
         ran += usize::from(asked_in_every_way("deep", &draws.deep(), "", &out));
     }
     // To compute the noise for a target takes long.
-    let target =
-        "--model mlp --agents 2 --images 100 --test-images 20 --rounds 2 --lot 5 --rate 0.01 --epsilon 2";
+    let target = "--model mlp --agents 2 --images 100 --set task.test-images=20 --rounds 2 --lot 5 --rate 0.01 --epsilon 2";
     ran += usize::from(asked_in_every_way("deep", target, "", &folder.path().join("target")));
     assert!(ran >= 4, "{ran}");
 }
@@ -269,10 +278,10 @@ fn rumours_have_one_answer() {
         "--peers 100 --delta 0.5".to_owned(),
         format!("--graph {graph} --curious-peers b --muting 0.3"),
         format!("--graph {graph} --curious-peers b --muting 0.3 --drop 0.1"),
-        format!("--graph {graph} --curious-peers b --muting 0.3 --clocks poisson"),
+        format!("--graph {graph} --curious-peers b --muting 0.3 --set clocks=poisson"),
         "--peers 20 --muting 0.5 --drop 0.1 --seeds 2".to_owned(),
-        "--peers 20 --muting 0.5 --churn 0.1".to_owned(),
-        "--peers 20 --muting 0.2 --drop 0.1 --acknowledge --clocks poisson".to_owned(),
+        "--peers 20 --muting 0.5 --set churn=0.1".to_owned(),
+        "--peers 20 --muting 0.2 --drop 0.1 --set acknowledge=true --set clocks=poisson".to_owned(),
     ]
     .iter()
     .enumerate()

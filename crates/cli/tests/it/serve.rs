@@ -78,7 +78,7 @@ fn every_kind_of_run_is_listed_with_what_it_promises() {
         ("personalized", "personalized --agents 8 --updates 2 --seeds 1"),
         (
             "deep",
-            "deep --agents 4 --images 100 --test-images 20 --rounds 2 --lot 20 --model mlp --noise-multiplier 5",
+            "deep --agents 4 --images 100 --set task.test-images=20 --rounds 2 --lot 20 --model mlp --noise-multiplier 5",
         ),
         ("rumor", "rumor --peers 32 --muting 0.5"),
         ("survival", "rumor --peers 16 --muting 0.5 --drop 0.1 --seeds 5"),

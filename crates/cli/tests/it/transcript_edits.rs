@@ -13,8 +13,14 @@ use super::common::{asked, json as answered};
 /// A run of every kind, with the observers that its transcript is read for.
 const RUNS: &[(&str, &str)] = &[
     ("averaging --peers 8 --steps 3 --relay-noise 0.3 --sigma 1", "0"),
-    ("averaging --graph RING --lenient --steps 4 --drop 0.2 --delay 50 --timeout 200 --sigma 1", "0,3"),
-    ("averaging --graph RING --lenient --steps 3 --drop 0.2 --results published --sigma 1", "2"),
+    (
+        "averaging --graph RING --set network.lenient=true --steps 4 --drop 0.2 --delay 50 --timeout 200 --sigma 1",
+        "0,3",
+    ),
+    (
+        "averaging --graph RING --set network.lenient=true --steps 3 --drop 0.2 --results published --sigma 1",
+        "2",
+    ),
     ("averaging --protocol butterfly --peers 8 --cancel 3 --keys regular:4 --colluders 1 --sigma 1", "1"),
     ("averaging --protocol butterfly --peers 8 --masks --colluders 2 --sigma 1", "1"),
     ("averaging --graph RING --protocol walk --steps 40 --cap 2 --sigma 1", "0"),
@@ -37,11 +43,11 @@ const RUNS: &[(&str, &str)] = &[
     ("learning --peers 8 --rows 10 --iterations 3 --seeds 1 --cancel 3 --colluders 1", "0"),
     ("rumor --peers 32 --curious 3", ""),
     ("rumor --peers 32 --curious 3 --muting 0.5 --drop 0.1 --seeds 2", ""),
-    ("rumor --peers 32 --curious 3 --muting 0.6 --churn 0.2 --seeds 2", ""),
-    ("rumor --graph RING --curious 2 --muting 0.3 --drop 0.1 --clocks poisson --seeds 2", ""),
+    ("rumor --peers 32 --curious 3 --muting 0.6 --set churn=0.2 --seeds 2", ""),
+    ("rumor --graph RING --curious 2 --muting 0.3 --drop 0.1 --set clocks=poisson --seeds 2", ""),
     ("personalized --agents 8 --width 3 --updates 2 --seeds 1", ""),
     (
-        "deep --model mlp --agents 4 --images 120 --test-images 20 --rounds 3 --lot 10 --noise-multiplier 2",
+        "deep --model mlp --agents 4 --images 120 --set task.test-images=20 --rounds 3 --lot 10 --noise-multiplier 2",
         "",
     ),
 ];

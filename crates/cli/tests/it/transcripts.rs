@@ -297,10 +297,10 @@ fn a_rumour_by_messages_is_judged_from_its_transcript() {
         .unwrap();
     for (name, options) in [
         ("drop", "--peers 32 --curious 3 --muting 0.5 --drop 0.1"),
-        ("clocks", "--peers 32 --curious 3 --muting 0.4 --clocks poisson"),
-        ("churn", "--peers 32 --curious 3 --muting 0.6 --churn 0.2"),
-        ("answers", "--peers 16 --curious 2 --muting 0 --drop 0.2 --acknowledge"),
-        ("graph", "--graph named.txt --curious-peers bob --muting 0.3 --drop 0.1 --clocks poisson"),
+        ("clocks", "--peers 32 --curious 3 --muting 0.4 --set clocks=poisson"),
+        ("churn", "--peers 32 --curious 3 --muting 0.6 --set churn=0.2"),
+        ("answers", "--peers 16 --curious 2 --muting 0 --drop 0.2 --set acknowledge=true"),
+        ("graph", "--graph named.txt --curious-peers bob --muting 0.3 --drop 0.1 --set clocks=poisson"),
     ] {
         let ran = found(folder.path(), &format!("run rumor {options} --seeds 3 --out {name}"));
         let account = found(folder.path(), &format!("account transcript {name}/transcript.json"));
@@ -341,7 +341,7 @@ fn copied(file: &mut Value, change: &Change) {
 #[test]
 fn a_rumour_by_messages_that_was_tampered_with_is_caught() {
     let folder = tempfile::tempdir().unwrap();
-    found(folder.path(), "run rumor --peers 24 --curious 3 --muting 0 --clocks rounds --seeds 1 --out m");
+    found(folder.path(), "run rumor --peers 24 --curious 3 --muting 0 --set clocks=rounds --seeds 1 --out m");
     caught(
         folder.path(),
         "m",
@@ -388,7 +388,7 @@ fn a_claim_that_fell_is_in_the_document() {
 #[test]
 fn what_a_learning_run_claims_beside_its_numbers_is_computed_anew() {
     let folder = tempfile::tempdir().unwrap();
-    found(folder.path(), &format!("{SMALL} --method walk --sigma 3 --clipped user --out w"));
+    found(folder.path(), &format!("{SMALL} --method walk --sigma 3 --set task.clipped=user --out w"));
     assert_eq!(read(&folder.path().join("w/transcript.json"))["transcript"]["nonexpansive"], false);
     caught(
         folder.path(),
@@ -400,7 +400,7 @@ fn what_a_learning_run_claims_beside_its_numbers_is_computed_anew() {
         ],
     );
     // Gradients that are not clipped move by what rows and objective admit.
-    let ran = found(folder.path(), &format!("{SMALL} --method local --clipped nothing --out n"));
+    let ran = found(folder.path(), &format!("{SMALL} --method local --set task.clipped=nothing --out n"));
     assert_eq!(found(folder.path(), "account transcript n/transcript.json")["guarantees"], ran["guarantees"]);
     let split = found(folder.path(), &format!("{SMALL} --method local --split dirichlet:0.5 --out d"));
     assert_eq!(

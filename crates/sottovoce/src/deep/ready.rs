@@ -97,7 +97,7 @@ impl Deep {
         if let Some(kappa) = *cancel {
             let remedy = "nobody talks to anybody with this method, so that nothing cancels; leave it out";
             require(self.talks(), "cancel", kappa, remedy)?;
-            let remedy = "Adam's steps are no sums of gradients, so that nothing cancels in them; give --optimiser sgd or momentum, or --method dsgt";
+            let remedy = "Adam's steps are no sums of gradients, so that nothing cancels in them; give optimiser sgd or momentum, or --method dsgt";
             require(!matches!(self.optimiser()?.rule, Rule::Adam { .. }), "cancel", kappa, remedy)?;
             let remedy = "pairs are as loud as there is noise; give some, or leave it out";
             require(*noise_multiplier != Some(0.0), "cancel", kappa, remedy)?;
@@ -126,7 +126,7 @@ impl Deep {
     /// How noises depend on each other.
     fn band(&self) -> Result<Band> {
         let Some(width) = self.noise.band else {
-            let remedy = "it goes with --band; leave it out, or give a band";
+            let remedy = "it goes with a band; leave it out, or give a band";
             return match self.noise.memory {
                 Some(memory) => Err(Error::parameter("memory", memory, remedy)),
                 None => Ok(Band::NONE),
@@ -243,7 +243,7 @@ impl Deep {
             _ => Steps::Sgd,
         });
         if let Some(beta) = asked.momentum.filter(|_| steps != Steps::Momentum) {
-            let remedy = "it goes with --optimiser momentum; leave it out";
+            let remedy = "it goes with optimiser momentum; leave it out";
             return Err(Error::parameter("momentum", beta, remedy));
         }
         if asked.fresh && steps == Steps::Sgd {
@@ -252,7 +252,7 @@ impl Deep {
         // With moments of earlier rounds dinno did not learn at any rate that was tried (0.003 and 0.0075).
         let dinno = asked.method == DeepMethod::Dinno && steps != Steps::Sgd;
         if asked.kept && (asked.fresh || !dinno) {
-            let remedy = "moments are kept unless dinno, or --fresh, begins them anew; leave it out";
+            let remedy = "moments are kept unless dinno, or fresh, begins them anew; leave it out";
             return Err(Error::parameter("kept", "given", remedy));
         }
         let rule = match steps {

@@ -151,11 +151,11 @@ pub(super) fn notes(
     if let Some(secrets) = may.secrets {
         match plan.method {
             Method::Dsgd { at: At::Own } => notes.push(
-                "gradients at an agent's own model feel the noise of her pairs; --at mixed, or dsgt, does not"
+                "gradients at an agent's own model feel the noise of her pairs; at = mixed, or dsgt, does not"
                     .to_owned(),
             ),
             Method::Dinno { .. } => notes.push(
-                "primal steps of dinno feel the noise of their agent's pairs; dsgt, or dsgd --at mixed, does not"
+                "primal steps of dinno feel the noise of their agent's pairs; dsgt, or dsgd with at = mixed, does not"
                     .to_owned(),
             ),
             _ => {}

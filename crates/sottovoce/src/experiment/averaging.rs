@@ -49,7 +49,7 @@ const MOST_ROUNDS: usize = 10_000;
 pub struct Averaging {
     /// What the report is called.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "TEXT"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub title: Option<String>,
     /// Seed of everything random, where the command line gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,7 +161,7 @@ pub struct NoiseSpec {
     pub masks: bool,
     /// With masks, the step of the public grid that values are rounded to: a power of two (default: one on which rounding costs next to nothing).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "STEP", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub grid: Option<f64>,
     /// Who shares a secret with whom: graph, complete, regular:K (K partners each, drawn), or a file with a graph of the same peers (default: complete).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use sottovoce_engine::deep::Holdings;
 use sottovoce_protocol::consensus::At;
 
 #[cfg(feature = "flags")]
-use super::flags::{count, named, real};
+use super::flags::{count, real};
 use super::{GraphFile, Keys, Memory};
 
 /// Consensus learning of a net.
@@ -59,7 +59,7 @@ pub struct DeepTask {
     pub images: Option<usize>,
     /// Drawn images that models are judged on (default: 1000); of a folder, only the first so many.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "M", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub test_images: Option<usize>,
     /// Who holds what: from 0, the same share of every class for everybody, to 1, classes of one's own (default: 0.5).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ pub struct DeepGraph {
     pub fiedler: Option<f64>,
     /// Equal shares for oneself and all neighbours, as in the paper. With unequal degrees the models' mean is then a weighted one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "flags", arg(long, conflicts_with_all = ["weights", "lazy"]))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub published_weights: bool,
 }
 
@@ -135,42 +135,42 @@ pub struct DeepProtocol {
     pub rate: Option<f64>,
     /// Size of the last step, reached by equal factors (default: a tenth of the first).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "ETA", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub last_rate: Option<f64>,
     /// What becomes of a gradient (default: adam for dinno, momentum for central and local, else sgd).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_enum, value_name = "RULE"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub optimiser: Option<Steps>,
     /// What momentum keeps of the direction before (default: 0.9).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "BETA", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub momentum: Option<f64>,
     /// Weight of the squared length of a model: it pulls to 0 in every step.
-    #[cfg_attr(feature = "flags", arg(long, value_name = "D", default_value = "0", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub decay: f64,
     /// Begin momentum or Adam afresh in every round, as the paper's code does, and as dinno does unless told otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "flags", arg(long))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub fresh: bool,
     /// Keep the moments of dinno's momentum or Adam from round to round; give a rate then, smaller than its default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "flags", arg(long, conflicts_with = "fresh"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub kept: bool,
     /// Where DSGD takes its gradient: at the own model, as printed, or at the mixed one (default: own).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "WHERE", value_parser = named::<At>(&["own", "mixed"])))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub at: Option<At>,
     /// Primal steps of DiNNO in each round, every one a draw that is counted (default: 1).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "T", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub primal: Option<usize>,
     /// Penalty of DiNNO on disagreement (default: 0.5).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "RHO", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub rho: Option<f64>,
     /// By how much that penalty is multiplied before every round (default: 1.0003).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "G", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub growth: Option<f64>,
 }
 
@@ -257,11 +257,11 @@ pub struct DeepNoise {
     /// Noise that is correlated over so many draws: what is added in one is partly taken back in the next ones, and an image may come once in a cycle of so many
     /// (default: 1, independent noise). It helps where epsilon is large.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "B", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub band: Option<usize>,
     /// With a band, what descent keeps of a draw from step to step, from above 0 to 1 (default: 1).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "M", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub memory: Option<f64>,
     /// Noise that cancels: each two agents who share a secret add and subtract a Gaussian of so many times their own noise, in every draw.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,8 @@ use super::Experiment;
 use crate::{Error, Result};
 
 impl Experiment {
-    /// The same with these fields, each as `PLACE=VALUE`: the place is that in a file, and what is no TOML value is a text.
+    /// The same with these fields, each as `PLACE=VALUE`: the place is that in a file, and what is no TOML value is
+    /// a text, or several with commas between them.
     ///
     /// ```
     /// use sottovoce::experiment::Experiment;
@@ -25,23 +26,37 @@ impl Experiment {
         if fields.is_empty() {
             return Ok(self);
         }
+        fields.iter().try_fold(self, |spec, field| spec.with_field(field))
+    }
+
+    fn with_field(self, field: &str) -> Result<Self> {
         let unwritten = |error: toml::ser::Error| Error::refused(error.to_string());
-        let mut table = Table::try_from(&self).map_err(unwritten)?;
-        for field in fields {
-            let refused = |remedy: &str| Error::parameter("set", field, remedy);
-            let (place, value) = field
-                .split_once('=')
-                .ok_or_else(|| refused("give PLACE=VALUE, such as noise.sigma=2; see `sottovoce new`"))?;
-            let (above, name) = place.rsplit_once('.').unwrap_or(("", place));
+        let refused = |remedy: &str| Error::parameter("set", field, remedy);
+        let (place, value) = field
+            .split_once('=')
+            .ok_or_else(|| refused("give PLACE=VALUE, such as noise.sigma=2; see `sottovoce new`"))?;
+        let (above, name) = place.rsplit_once('.').unwrap_or(("", place));
+        let whole = Table::try_from(&self).map_err(unwritten)?;
+        let with = |value: Value| -> Result<Self> {
+            let mut table = whole.clone();
             let mut inner = &mut table;
             for step in above.split('.').filter(|step| !step.is_empty()) {
                 let next = inner.entry(step).or_insert_with(|| Value::Table(Table::new()));
                 inner = next.as_table_mut().ok_or_else(|| refused("a part of its place is no table"))?;
             }
-            let text = || Value::String(value.to_owned());
-            let read = format!("x = {value}").parse::<Table>().ok().and_then(|mut one| one.remove("x"));
-            inner.insert(name.to_owned(), read.unwrap_or_else(text));
+            inner.insert(name.to_owned(), value);
+            Self::parse(&toml::to_string(&table).map_err(unwritten)?)
+        };
+        let words = value.split(',').map(|word| Value::String(word.to_owned())).collect();
+        let text = with(Value::String(value.to_owned()))
+            .or_else(|error| with(Value::Array(words)).map_err(|_| error));
+        let read = format!("x = {value}").parse::<Table>().ok().and_then(|mut one| one.remove("x"));
+        // Some fields are texts, or lists of them, that look like numbers.
+        match read.map(with) {
+            Some(Err(error)) if error.to_string().ends_with("give a text") => text,
+            Some(Err(error)) => text.map_err(|_| error),
+            Some(read) => read,
+            None => text,
         }
-        Self::parse(&toml::to_string(&table).map_err(unwritten)?)
     }
 }

@@ -42,7 +42,7 @@ pub struct Learning {
     pub seeds: Option<usize>,
     /// What every peer ends with: its last model, or the weighted mean of all its models, which it takes by itself (default: last).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_enum))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub final_model: Option<FinalModel>,
     /// What is learned, from which rows.
     #[cfg_attr(feature = "flags", command(flatten))]
@@ -88,10 +88,10 @@ pub struct MethodSpec {
     /// How far the gradients of peers are from each other: their mean squared norm at the optimum, in squared sensitivities. It must be public. Gossip then
     /// has the paper's steps for gradients that differ (default: those for gradients alike).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "Z2", value_parser = real, allow_negative_numbers = true, conflicts_with = "rounds"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub heterogeneity: Option<f64>,
     /// Accelerate gossip.
-    #[cfg_attr(feature = "flags", arg(long))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub accelerated: bool,
     /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
     #[serde(rename = "relay-noise", skip_serializing_if = "Option::is_none")]
@@ -153,7 +153,7 @@ pub struct StepSpec {
     pub size: Option<f64>,
     /// The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "DISTANCE", value_parser = real, conflicts_with = "step"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub markov_step: Option<f64>,
 }
 

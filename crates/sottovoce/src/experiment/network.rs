@@ -25,13 +25,13 @@ pub struct NetworkSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "MS", default_value_t = 40.0))]
     pub delay: f64,
     /// How much delays vary: standard deviation of their logarithm; 0 for none.
-    #[cfg_attr(feature = "flags", arg(long, value_name = "S", default_value_t = 0.5))]
+    #[cfg_attr(feature = "flags", arg(skip = 0.5))]
     pub jitter: f64,
     /// Probability that a message is dropped.
     #[cfg_attr(feature = "flags", arg(long, value_name = "P", default_value_t = 0.0))]
     pub drop: f64,
     /// Probability that a message arrives twice.
-    #[cfg_attr(feature = "flags", arg(long, value_name = "P", default_value_t = 0.0))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub duplicate: f64,
     /// How long a round may last, or who passes a token on waits for an answer, in milliseconds.
     #[cfg_attr(feature = "flags", arg(long, value_name = "MS", default_value_t = 30_000.0))]
@@ -45,7 +45,7 @@ pub struct NetworkSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "PEER@FACTOR,...", value_delimiter = ','))]
     pub slow: Vec<String>,
     /// Go on without neighbours that are not heard in time. What was planned is promised no longer: the run is accounted for as it happened.
-    #[cfg_attr(feature = "flags", arg(long))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub lenient: bool,
 }
 

@@ -17,7 +17,7 @@ use sottovoce_learning::read::{self, Column, Options, Rows};
 use sottovoce_topology::io::{self, Weighted};
 
 #[cfg(feature = "flags")]
-use super::flags::{count, real};
+use super::flags::real;
 use super::graph::at;
 use super::memory::Memory;
 use super::task::{LONGEST, LossSpec, Said, TaskSpec};
@@ -51,7 +51,7 @@ pub struct PersonalTable {
     pub profiles: Option<PathBuf>,
     /// So many nearest agents by their profiles (default: 5).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "K", requires = "profiles", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub neighbours: Option<usize>,
     /// Column of the label (default: the last).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ pub struct PersonalTable {
     pub label_bounds: Option<Range>,
     /// Column to leave out; once for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "COLUMN", requires = "peer_column"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub drop_column: Vec<String>,
     /// All values that a column of words can hold; once for each such column.
     #[serde(skip_serializing_if = "Vec::is_empty")]

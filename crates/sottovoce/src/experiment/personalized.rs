@@ -71,15 +71,15 @@ pub struct PersonalTask {
     pub width: Option<usize>,
     /// Fewest rows of an agent of a generated task (default: 10; 4 ratings). Agents without rows are legal.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "M"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub fewest: Option<usize>,
     /// Most rows of an agent of a generated task (default: 100; 40 ratings).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "M", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub most: Option<usize>,
     /// What is subtracted from the ratings of MovieLens (default: own).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_enum, value_name = "CENTRE"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub centre: Option<Centring>,
     /// A table of one's own.
     #[serde(flatten)]
@@ -127,25 +127,25 @@ pub struct PersonalProtocol {
     pub ridge: Option<f64>,
     /// So many rows count as a confidence of 1 (default: the most of anyone).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "M", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub reference: Option<usize>,
     /// Private updates of each agent.
     #[cfg_attr(feature = "flags", arg(long, value_name = "T", default_value = "10"))]
     pub updates: usize,
     /// How wake-ups share the budget.
-    #[cfg_attr(feature = "flags", arg(long, value_name = "ALLOCATION", default_value = "uniform", value_parser = super::flags::named::<Allocation>(&["uniform", "published", "optimal"])))]
+    #[cfg_attr(feature = "flags", arg(skip = Allocation::Uniform))]
     pub allocation: Allocation,
     /// Part of epsilon for a warm start: a model of one's own rows, released at the beginning and smoothed over the graph.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "EPS", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub warm: Option<f64>,
     /// Weight of the squared length of that model in its own loss: public, and large enough to hide a row (default: 1).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "L", requires = "warm", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub warm_ridge: Option<f64>,
     /// Wake-ups in which it is smoothed, which cost nothing (default: 10).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "T", requires = "warm", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub warm_wakes: Option<usize>,
 }
 
@@ -170,7 +170,7 @@ pub struct PersonalNoise {
     pub clip: f64,
     /// Noise of every update in units of its sensitivity, instead of a target; 0 for a run that protects nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, conflicts_with_all = ["epsilon", "budget", "warm"]))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, conflicts_with = "epsilon"))]
     pub sigma: Option<f64>,
 }
 
@@ -198,7 +198,7 @@ pub struct PersonalTarget {
     pub method: Option<Method>,
     /// Another epsilon for one agent, by name or number; once for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "AGENT=EPS"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub budget: Vec<String>,
 }
 
@@ -219,15 +219,15 @@ pub struct PersonalNetwork {
     pub drop: Option<f64>,
     /// An agent who leaves for good, and after how many hours; once for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "AGENT@HOURS"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub leave: Vec<String>,
     /// An agent who joins the others, and after how many hours; once for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "AGENT@HOURS"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub join: Vec<String>,
     /// Neighbours who were silent for so many of an agent's own wake-ups are taken for gone (default: 20, where anyone leaves or joins).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "WAKES", value_parser = count))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub patience: Option<usize>,
 }
 

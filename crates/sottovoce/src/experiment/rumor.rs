@@ -64,7 +64,7 @@ pub struct Rumor {
     pub curious_peers: Vec<String>,
     /// When active peers tell: in rounds, or by Poisson clocks of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_enum, value_name = "CLOCKS"))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub clocks: Option<Clocks>,
     /// Probability that a message is dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,11 +72,11 @@ pub struct Rumor {
     pub drop: Option<f64>,
     /// Share of the time for which a peer is away, ten rounds at a time on average: it tells nobody, and what it is told is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "SHARE", value_parser = real, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub churn: Option<f64>,
     /// Tellings are acknowledged, and repeated until they are.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "flags", arg(long))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub acknowledge: bool,
     /// Runs with so many seeds, to see how often the rumour survives (default: 100, where anything can be lost).
     #[serde(skip_serializing_if = "Option::is_none")]

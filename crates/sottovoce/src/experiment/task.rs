@@ -122,7 +122,7 @@ pub struct TaskSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "C", default_value = "0.4", value_parser = real, allow_negative_numbers = true))]
     pub clip: f64,
     /// What is clipped.
-    #[cfg_attr(feature = "flags", arg(long, value_enum, default_value_t = Clipped::Example))]
+    #[cfg_attr(feature = "flags", arg(skip = Clipped::Example))]
     pub clipped: Clipped,
     /// Rows of each gradient, drawn anew (default: all of a peer's rows).
     #[cfg_attr(feature = "flags", arg(long, value_name = "B", value_parser = count))]

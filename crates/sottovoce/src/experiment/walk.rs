@@ -40,7 +40,7 @@ pub struct WalkSpec {
     pub tokens: Option<usize>,
     /// Steps in which a token is only passed on, at first (default: until it may be nearly anywhere).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub burn_in: Option<usize>,
     /// Most contributions of each peer; after them it adds noise only (default: no limit).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub struct WalkSpec {
     pub cap: Option<usize>,
     /// Step sizes: `running` for 1/t, so that the token is the mean of what was contributed, or a number up to 1 (default: running).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "running|STEP", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub step_size: Option<StepSize>,
 }
 

@@ -69,7 +69,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account learning", "account learning --method butterfly --peers 8 --iterations 2 --observers 0"),
     (
         "account learning",
-        "account learning --peers 12 --fresh-graphs 2 --iterations 2 --heterogeneity 0.2 --observers 0",
+        "account learning --peers 12 --fresh-graphs 2 --iterations 2 --set protocol.heterogeneity=0.2 --observers 0",
     ),
     ("account walk", "account walk --graph GRAPH --steps 4 --observers 1 --trajectory PATH"),
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 8 --order 2 --expected 200"),
@@ -84,7 +84,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("account rumor", "account rumor --peers 100 --curious 10 --muting 0.1"),
     ("account rumor", "account rumor --peers 100 --curious 99 --muting 1"),
-    ("account rumor", "account rumor --peers 20 --muting 0.5 --drop 0.1 --acknowledge"),
+    ("account rumor", "account rumor --peers 20 --muting 0.5 --drop 0.1 --set acknowledge=true"),
     ("account rumor", "account rumor --graph GRAPH --curious-peers 3 --muting 0.3 --drop 0.1"),
     ("account rumor", "account rumor --graph NAMED --curious-peers c --muting 0 --epsilon 0.5 --pair a,b"),
     ("account mechanism", "account mechanism --gaussian --noise-multiplier 2 --table --epsilon 1"),
@@ -152,16 +152,19 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "run averaging",
-        "run averaging --graph GRAPH --protocol walk --weights uniform --tokens 2 --step-size 0.1 --seeds 2 --no-report",
+        "run averaging --graph GRAPH --protocol walk --weights uniform --tokens 2 --set walk.step-size=0.1 --seeds 2 --no-report",
     ),
     ("run rumor", "run rumor --peers 64 --out OUT-rumour"),
     ("run rumor", "run rumor --peers 32 --muting 0.5 --drop 0.1 --seeds 5 --out OUT-survival"),
-    ("run rumor", "run rumor --graph NAMED --muting 0.5 --churn 0.1 --clocks poisson --seeds 3 --no-report"),
+    (
+        "run rumor",
+        "run rumor --graph NAMED --muting 0.5 --set churn=0.1 --set clocks=poisson --seeds 3 --no-report",
+    ),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 2 --no-report"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --out OUT-folder"),
     (
         "run learning",
-        "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --method gossip --fresh-graphs 2 --final-model weighted \
+        "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --method gossip --fresh-graphs 2 --set final-model=weighted \
          --out OUT-fresh-graphs",
     ),
     (
@@ -180,34 +183,37 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("run personalized", "run personalized --agents 12 --width 4 --updates 3 --seeds 2 --out OUT-personal"),
     (
         "run personalized",
-        "run personalized --task tastes --agents 12 --fewest 0 --law laplace --updates 2 --seeds 1 --drop 0.1 --no-report",
+        "run personalized --task tastes --agents 12 --set task.fewest=0 --law laplace --updates 2 --seeds 1 --drop 0.1 --no-report",
     ),
     ("run personalized", "run personalized --agents 12 --width 4 --sigma 0 --seeds 1 --no-report"),
     (
         "run personalized",
-        "run personalized --data ROWS --peer-column who --label cost --label-bounds 0:50 --objective squared --norm 10 --similar NAMED --budget b=0.5 \
+        "run personalized --data ROWS --peer-column who --label cost --label-bounds 0:50 --objective squared --norm 10 --similar NAMED --set target.budget=b=0.5 \
          --updates 2 --seeds 1 --out OUT-table",
     ),
     ("account transcript personalized", "account transcript OUT-table/transcript.json"),
     ("audit file personalized", "audit OUT-table/experiment.toml --runs 50"),
     ("account personalized", "account OUT-table/experiment.toml"),
     ("account personalized", "account personalized --agents 12 --width 4 --law laplace --delta 0"),
-    ("account personalized", "account personalized --agents 12 --width 4 --law laplace --budget 3=0.5"),
-    ("account personalized", "account personalized --agents 12 --width 4 --fewest 0 --sigma 0"),
+    (
+        "account personalized",
+        "account personalized --agents 12 --width 4 --law laplace --set target.budget=3=0.5",
+    ),
+    ("account personalized", "account personalized --agents 12 --width 4 --set task.fewest=0 --sigma 0"),
     (
         "plan personalized",
-        "plan personalized --agents 8 --width 3 --most 20 --epsilon 2 --out OUT-personal.toml",
+        "plan personalized --agents 8 --width 3 --set task.most=20 --epsilon 2 --out OUT-personal.toml",
     ),
     ("account transcript personalized", "account transcript OUT-personal/transcript.json"),
     ("audit transcript personalized", "audit transcript OUT-personal/transcript.json"),
     ("audit file personalized", "audit OUT-personal/experiment.toml --runs 50"),
     (
         "run deep",
-        "run deep --model mlp --agents 4 --images 400 --test-images 50 --rounds 6 --lot 20 --epsilon 1 --out OUT-deep",
+        "run deep --model mlp --agents 4 --images 400 --set task.test-images=50 --rounds 6 --lot 20 --epsilon 1 --out OUT-deep",
     ),
     (
         "run deep",
-        "run deep --model mlp --graph NAMED --images 300 --test-images 50 --rounds 3 --lot 20 --noise-multiplier 2 --method dinno --no-report",
+        "run deep --model mlp --graph NAMED --images 300 --set task.test-images=50 --rounds 3 --lot 20 --noise-multiplier 2 --method dinno --no-report",
     ),
     (
         "run deep",
@@ -217,7 +223,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20 --noise-multiplier 0"),
     (
         "run deep",
-        "run deep --model mlp --agents 4 --images 400 --test-images 50 --rounds 3 --lot 20 --noise-multiplier 2 --cancel 3 --no-report",
+        "run deep --model mlp --agents 4 --images 400 --set task.test-images=50 --rounds 3 --lot 20 --noise-multiplier 2 --cancel 3 --no-report",
     ),
     (
         "account deep",
@@ -228,7 +234,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("audit file deep", "audit OUT-deep/experiment.toml"),
     (
         "audit membership",
-        "audit membership --model mlp --graph NAMED --images 300 --test-images 50 --rounds 3 --lot 20 --noise-multiplier 2 --band 2",
+        "audit membership --model mlp --graph NAMED --images 300 --set task.test-images=50 --rounds 3 --lot 20 --noise-multiplier 2 --set noise.band=2",
     ),
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),

@@ -153,5 +153,5 @@ pub(super) fn theorem_5(inputs: &Inputs) -> Result<Answer> {
         .printed("from noise", from_noise, "(rho² + sigma²)/(n mu T), without its constants")
         .printed("from start", from_start, "L |theta_0 - theta*|² exp(-T/(2 kappa)), without its constants")
         .truth("at most", least, "if averagings end in consensus, with the best step: no constants are left out (proven)")
-        .note("An order of magnitude: the paper hides constants and logarithms, so it can be neither met nor missed. `run learning --final-model weighted` ends with that mean."))
+        .note("An order of magnitude: the paper hides constants and logarithms, so it can be neither met nor missed. `run learning --set final-model=weighted` ends with that mean."))
 }
