@@ -34,7 +34,7 @@ enum What {
     /// Personalised models: law, weight, updates and clipping for a budget.
     Personalized(Box<personalized::PersonalizedArgs>),
     /// Rumours with a private source: the muting parameter for a target, with the trade-off table.
-    Rumor(rumor::RumorArgs),
+    Rumor(Box<rumor::RumorArgs>),
 }
 
 impl Plan {
