@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
-use sottovoce::averaging::Public;
+use sottovoce::averaging::question;
 use sottovoce::experiment::{Experiment, folder_of};
 use sottovoce::learning::canary::attack as attack_release;
 use sottovoce::names::Names;
 use sottovoce::personal;
-use sottovoce_audit::reconstruct::{Claim, Prior, Question};
+use sottovoce_audit::reconstruct::Claim;
 
 use super::Failed;
 use super::membership;
@@ -47,19 +47,7 @@ impl File {
         match &experiment {
             Experiment::Averaging(averaging) => {
                 let ready = averaging.ready(&folder_of(&self.file), seed, &|_| ())?;
-                let range = averaging.values.range;
-                let (observers, tapped) = Public::from(&ready).attackers();
-                let question = Question {
-                    observers,
-                    tapped,
-                    setting: ready.setting.clone(),
-                    sigma: ready.sigma,
-                    sensitivity: ready.sensitivity,
-                    values: Some(ready.values.all.iter().map(|value| value[0]).collect()),
-                    prior: Prior { mean: range.low.midpoint(range.high), deviation: range.width() / 2.0 },
-                    runs,
-                    seed,
-                };
+                let question = question(&ready, seed, runs);
                 let names = Names::of_graph(&ready.place.graph);
                 attack(&question, &Claim::Exact, &Weighing::of(averaging, 0.5), names, global)
             }

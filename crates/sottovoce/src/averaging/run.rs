@@ -473,7 +473,7 @@ impl<'a> Judged<'a> {
 }
 
 /// So many attacks on the values of a run with this seed, by whom its experiment names.
-pub(crate) fn question(ready: &Ready, seed: u64, runs: usize) -> Question {
+pub fn question(ready: &Ready, seed: u64, runs: usize) -> Question {
     let Range { low, high } = ready.experiment.values.range;
     let (observers, tapped) = Public::from(ready).attackers();
     Question {

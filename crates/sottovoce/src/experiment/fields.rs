@@ -35,6 +35,9 @@ impl Experiment {
         let (place, value) = field
             .split_once('=')
             .ok_or_else(|| refused("give PLACE=VALUE, such as noise.sigma=2; see `sottovoce new`"))?;
+        if place == "experiment" || place == "seed" {
+            return Err(refused("a spec keeps its kind, and --seed gives its seed; leave it out"));
+        }
         let (above, name) = place.rsplit_once('.').unwrap_or(("", place));
         let whole = Table::try_from(&self).map_err(unwritten)?;
         let with = |value: Value| -> Result<Self> {
