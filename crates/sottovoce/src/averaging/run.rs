@@ -214,7 +214,7 @@ fn parts(experiment: &Averaging) -> usize {
     experiment.seeds.unwrap_or(1).saturating_add(42 + 6)
 }
 
-/// Runs an experiment under its seeds, the first of which is shown. `done` is called about [`parts`] times, and hears what comes next.
+/// Runs an experiment under its seeds, the first of which is shown. `done` is called about once a part, and hears what comes next.
 pub fn run(
     experiment: &Averaging,
     folder: &Path,

@@ -168,7 +168,7 @@ impl Protocol for experiment::Rumor {
 /// In how many parts the work falls.
 const PARTS: usize = SUSPECTS.len() + 3;
 
-/// Runs it. `done` is called [`PARTS`] times at most.
+/// Runs it. `done` is called once a part.
 pub fn run(settings: &Settings, done: impl Fn()) -> Result<Found> {
     let example = Example::new(settings)?;
     let course = Course::new(&example.curious, example.rules, settings.seed)?;
