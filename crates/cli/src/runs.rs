@@ -58,7 +58,7 @@ impl Run {
     }
 }
 
-/// Fields by their paths; lists are left out, but for those of the experiment.
+/// Fields by their paths; of lists, those of the experiment and the guarantees are kept.
 fn flatten(path: &str, value: &Value, all: &mut Fields) {
     match value {
         Value::Object(fields) => {
@@ -68,6 +68,15 @@ fn flatten(path: &str, value: &Value, all: &mut Fields) {
             }
         }
         Value::Null => {}
+        // What is promised, by whom it is promised against.
+        Value::Array(list) if path == "guarantees" => {
+            for one in list {
+                let who = [&one["about"], &one["adversary"]].map(|name| name.as_str().unwrap_or_default());
+                let path = format!("guarantees.{} ({})", who[0], who[1]);
+                let numbers = ["epsilon", "delta"].map(|name| (name, one[name].clone()));
+                numbers.into_iter().for_each(|(name, value)| flatten(&format!("{path}.{name}"), &value, all));
+            }
+        }
         other => {
             all.insert(path.to_owned(), other.clone());
         }

@@ -21,7 +21,8 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
             .map(|bits| bits >> (u64::BITS - BITS))
             .map_err(|error| format!("the system has no entropy to give ({error}); give a number"));
     }
-    text.parse().map_err(|_| "give a whole number from 0 on, or random".to_owned())
+    let given = text.parse().ok().filter(|&seed| i64::try_from(seed).is_ok());
+    given.ok_or_else(|| "give a whole number from 0 to 2^63 - 1, or random".to_owned())
 }
 
 /// Whether the seed of these arguments was drawn.

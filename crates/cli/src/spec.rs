@@ -1,8 +1,8 @@
 //! A spec by flags, and all its rarer fields by their places.
 
 use clap::Args;
-use sottovoce::Result;
 use sottovoce::experiment::{Averaging, Deep, Experiment, Learning, Personalized, Rumor};
+use sottovoce::{Error, Result};
 
 /// A spec by flags.
 #[derive(Debug, Args)]
@@ -71,8 +71,8 @@ impl<S: Args + Kind + Clone> Spec<S> {
 
 impl Fields {
     /// A spec with these fields.
-    pub(crate) fn of<S: Kind + Clone>(&self, spec: S) -> Result<S> {
-        let set = spec.clone().whole().with_fields(&self.set)?;
-        Ok(S::part(set).unwrap_or(spec))
+    pub(crate) fn of<S: Kind>(&self, spec: S) -> Result<S> {
+        let set = S::part(spec.whole().with_fields(&self.set)?);
+        set.ok_or_else(|| Error::refused("`set` changes the kind of the spec: please report this"))
     }
 }

@@ -68,7 +68,7 @@ impl Towards {
 /// Accounts for an averaging that is planned.
 pub(crate) fn account(
     experiment: &experiment::Averaging,
-    towards: &Towards,
+    (towards, observers): (&Towards, &[String]),
     folder: &Path,
     seed: u64,
     global: &Global,
@@ -77,15 +77,20 @@ pub(crate) fn account(
         towards.unused()?;
         let ready = experiment.ready_walk(folder, seed)?;
         said(ready.place.sha256.as_ref(), &ready.place.notes);
-        return global.print(&walk::account(&ready, seed)?);
+        return global.print(&walk::account(&ready, seed, observers)?);
     }
-    let _waiting = global.waiting("accounting");
+    if experiment.network.lenient {
+        bail!(
+            "`lenient` is true: what such a run reveals depends on who is missed; account for its transcript, or leave it out"
+        );
+    }
     let bar = global.progress(0, "finding the noise: observers");
     let ready = experiment.ready(folder, seed, &|_| bar.inc(1))?;
     bar.finish_and_clear();
     said(ready.place.sha256.as_ref(), &ready.place.notes);
     let setting = ready.setting.clone();
-    revealed(Public::from(&ready), setting, towards, global)
+    // The noise is that of the spec, whoever is asked about.
+    revealed(Public::from(&ready).asked(observers, None)?, setting, towards, global)
 }
 
 /// Prints what a run reveals, planned or past.

@@ -114,11 +114,7 @@ impl Asked {
         let _waiting = global.waiting("accounting");
         match experiment {
             Experiment::Averaging(averaging) => {
-                let mut averaging = averaging.clone();
-                if !self.observers.is_empty() {
-                    averaging.adversary.observers.clone_from(&self.observers);
-                }
-                averaging::account(&averaging, &self.towards, folder, seed, global)
+                averaging::account(averaging, (&self.towards, &self.observers), folder, seed, global)
             }
             Experiment::Learning(learning) => {
                 let ready = learning.ready(folder, seed)?;

@@ -8,7 +8,7 @@ use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::flags::real;
 use sottovoce::experiment::{
-    Experiment, GradientNoise, Keys, Learning, LearningGraph, LearningTarget, TaskSpec,
+    Experiment, GradientNoise, Keys, Learning, LearningGraph, LearningTarget, MethodSpec, StepSpec, TaskSpec,
 };
 
 use crate::Global;
@@ -74,6 +74,16 @@ impl LearningArgs {
             ..Learning::default()
         };
         let asked = self.more.of(asked)?;
+        let usual = MethodSpec { heterogeneity: asked.protocol.heterogeneity, ..MethodSpec::default() };
+        let chosen = [
+            ("protocol", asked.protocol != usual),
+            ("final-model", asked.final_model.is_some()),
+            ("step", asked.step != StepSpec::default()),
+            ("sigma", asked.noise.sigma.is_some()),
+        ];
+        if let Some((field, _)) = chosen.into_iter().find(|(_, given)| *given) {
+            bail!("`{field}` is given: it is what a plan chooses; leave it out");
+        }
         plan(&asked, &self.iterations, self.runs, global.seed, &self.out, global)
     }
 }

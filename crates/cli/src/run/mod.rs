@@ -11,8 +11,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Map;
 use sottovoce::experiment::{self, Experiment, folder_of};
-use sottovoce::spine::{Checkpoints, Context, Progress, check_folder};
-use sottovoce_report::store;
+use sottovoce::spine::{self, Checkpoints, Context, Progress, check_folder};
 
 use crate::audit::Failed;
 use crate::device::Device;
@@ -157,7 +156,7 @@ impl Run {
         if let Some(out) = out {
             let has_page = outcome.has_page();
             let files = outcome.files(global.provenance(), |body| headed(global, &body))?;
-            printed.files = store::write(&out, &files, place.overwrite)?;
+            printed.files = spine::write(&out, &files, place.overwrite)?;
             printed.report = Some(out).filter(|_| has_page);
         }
         let found = &outcome.document;

@@ -213,7 +213,39 @@ fn two_runs_are_compared() {
     output(folder.path(), "run averaging --peers 8 --sigma 2 --steps 3 --out b --seeds 3");
     let text = output(folder.path(), "compare a b");
     assert!(text.contains("noise.sigma") && text.contains("predicted_error"), "{text}");
+    assert!(text.contains("epsilon"), "what is promised is compared: {text}");
+    // What an earlier run has left would be taken for the later one's.
+    assert!(folder.path().join("a/report.html").exists());
+    output(folder.path(), "run averaging --peers 8 --protocol walk --sigma 1 --out a --overwrite");
+    assert!(!folder.path().join("a/report.html").exists() && folder.path().join("a/result.json").exists());
     assert!(refused(folder.path(), "compare a nowhere", 2).contains("no such folder"));
+}
+
+#[test]
+fn fields_are_set_by_their_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = json(
+        folder.path(),
+        "run averaging --peers 8 --sigma 1 --steps 2 --set noise.relay-noise=0.5 --no-report",
+    );
+    let flag =
+        json(folder.path(), "run averaging --peers 8 --sigma 1 --steps 2 --relay-noise 0.5 --no-report");
+    assert_eq!((&set["guarantees"], &set["results"]), (&flag["guarantees"], &flag["results"]));
+    let line = "run averaging --peers 8 --no-report --set";
+    for (field, said) in [
+        ("noise.sigam=1", "sigam"),
+        ("noise.sigma=much", "noise.sigma"),
+        ("noise.sigma", "PLACE=VALUE"),
+        ("seed=3", "--seed"),
+        (".seed=3", "points between"),
+        ("experiment=rumor", "keeps its kind"),
+    ] {
+        let wrong = refused(folder.path(), &format!("{line} {field}"), 2);
+        assert!(wrong.contains(said), "{field}: {wrong}");
+    }
+    let planned =
+        refused(folder.path(), "plan learning --peers 16 --epsilon 2 --rows 20 --set noise.sigma=1", 2);
+    assert!(planned.contains("what a plan chooses"), "{planned}");
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub(crate) fn reveal(
                 short_up(worst),
                 words::watcher(drawn.secrets)
             ),
-            false => "Images are not protected: gradients leave without noise.".to_owned(),
+            false => format!("No epsilon of an image is finite at delta {delta:e}."),
         },
         agents: lost(drawn, rows, &account.leakage, delta)?,
         notes: words::notes(experiment, (rows, drawn.draws), drawn)?,

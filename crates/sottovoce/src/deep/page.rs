@@ -9,7 +9,22 @@ use crate::spine::{Drawn, RunPage};
 use crate::terms::short_up;
 
 /// Files of a report, besides pictures.
-pub(super) const FILES: [&str; 4] = ["report.html", "agents.csv", "curve.csv", "model.safetensors"];
+pub(super) const FILES: [&str; 14] = [
+    "report.html",
+    "agents.csv",
+    "curve.csv",
+    "model.safetensors",
+    "accuracy.svg",
+    "accuracy.png",
+    "loss.svg",
+    "loss.png",
+    "distance.svg",
+    "distance.png",
+    "epsilon.svg",
+    "epsilon.png",
+    "graph.svg",
+    "graph.png",
+];
 /// Agents of a graph that is drawn.
 const MOST_DRAWN: usize = 1000;
 /// The section with the pictures.

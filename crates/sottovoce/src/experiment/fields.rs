@@ -35,6 +35,9 @@ impl Experiment {
         let (place, value) = field
             .split_once('=')
             .ok_or_else(|| refused("give PLACE=VALUE, such as noise.sigma=2; see `sottovoce new`"))?;
+        if place.split('.').any(str::is_empty) || field.contains(char::is_control) {
+            return Err(refused("give names with points between them, and one line"));
+        }
         if place == "experiment" || place == "seed" {
             return Err(refused("a spec keeps its kind, and --seed gives its seed; leave it out"));
         }
@@ -55,7 +58,14 @@ impl Experiment {
             .or_else(|error| with(Value::Array(words)).map_err(|_| error));
         let read = format!("x = {value}").parse::<Table>().ok().and_then(|mut one| one.remove("x"));
         // Some fields are texts, or lists of them, that look like numbers.
-        match read.map(with) {
+        let texts = |value: Value| match value {
+            Value::Array(all) => all.into_iter().map(|one| Value::String(one.to_string())).collect(),
+            other => vec![other],
+        };
+        match read.clone().map(with) {
+            Some(Err(error)) if value.trim_start().starts_with('[') => {
+                with(Value::Array(read.map(texts).unwrap_or_default())).map_err(|_| error)
+            }
             Some(Err(error)) if error.to_string().ends_with("give a text") => text,
             Some(Err(error)) => text.map_err(|_| error),
             Some(read) => read,

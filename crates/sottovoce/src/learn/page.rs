@@ -8,7 +8,16 @@ use crate::learning::{Learned, Measures, STARRED};
 use crate::spine::{Drawn, RunPage};
 
 /// Names of its files.
-pub(super) const FILES: [&str; 2] = ["report.html", "curves.csv"];
+pub(super) const FILES: [&str; 8] = [
+    "report.html",
+    "curves.csv",
+    "learning.svg",
+    "learning.png",
+    "objective.svg",
+    "objective.png",
+    "budget.svg",
+    "budget.png",
+];
 /// The section with the pictures.
 const CURVES: &str = "Learning curve";
 /// What stands above the curves.

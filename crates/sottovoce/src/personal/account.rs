@@ -83,7 +83,7 @@ pub(crate) fn reveal(
         true => {
             format!("no row loses more than epsilon {} at delta {}", short_up(worst), words::written(delta))
         }
-        false => "rows are not protected: gradients leave without noise".to_owned(),
+        false => format!("no epsilon is finite at delta {}", words::written(delta)),
     };
     // Her warm start comes first.
     let starts = usize::from(experiment.protocol.warm.is_some());

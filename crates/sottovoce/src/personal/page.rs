@@ -9,7 +9,8 @@ use crate::spine::{Drawn, RunPage};
 use crate::terms::short_up;
 
 /// Files of a report, besides pictures.
-pub(super) const FILES: [&str; 2] = ["report.html", "agents.csv"];
+pub(super) const FILES: [&str; 6] =
+    ["report.html", "agents.csv", "gain.svg", "gain.png", "graph.svg", "graph.png"];
 /// Pictures, by the names of their files without endings.
 const PICTURES: [&str; 2] = ["gain", "graph"];
 /// Agents of a graph that is drawn.

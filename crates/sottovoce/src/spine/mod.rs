@@ -11,7 +11,7 @@ mod page;
 use std::path::PathBuf;
 
 pub use context::{Checkpoints, Context, Elsewhere, Progress};
-pub use outcome::{Beside, Document, EXPERIMENT, Files, Outcome, RESULT, TRANSCRIPT, check_folder};
+pub use outcome::{Beside, Document, EXPERIMENT, Files, Outcome, RESULT, TRANSCRIPT, check_folder, write};
 pub(crate) use page::{Drawn, RunPage};
 
 use crate::Result;

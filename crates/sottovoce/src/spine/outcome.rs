@@ -2,13 +2,14 @@
 
 use std::any::Any;
 use std::fmt::{self, Display};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 use sottovoce_report::{Provenance, store};
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, KINDS};
 use crate::transcript::File;
 use crate::{Error, Result};
 
@@ -170,4 +171,23 @@ pub fn check_folder(experiment: &Experiment, folder: &Path, overwrite: bool) -> 
     let mut names = experiment.protocol().page_files();
     names.extend(BESIDE.map(|(name, _)| name));
     Ok(store::check(folder, &names, overwrite)?)
+}
+
+/// Writes the files of a run into its folder. What an earlier run has left there beside them goes, where it may be replaced: it would be taken for this run's.
+///
+/// # Errors
+///
+/// What cannot be written.
+pub fn write(folder: &Path, files: &Files, overwrite: bool) -> Result<Vec<PathBuf>> {
+    let earlier = overwrite && folder.join(RESULT).exists();
+    let written = store::write(folder, files, overwrite)?;
+    let kinds = KINDS.map(|kind| Experiment::parse(&format!("experiment = '{kind}'")));
+    for kind in kinds.into_iter().filter(|_| earlier) {
+        let names = kind?.protocol().page_files();
+        for name in names.into_iter().filter(|name| !files.iter().any(|(written, _)| written == name)) {
+            // It need not be there.
+            _ = fs::remove_file(folder.join(name));
+        }
+    }
+    Ok(written)
 }

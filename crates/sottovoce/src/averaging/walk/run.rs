@@ -96,10 +96,11 @@ pub(crate) fn outcome(experiment: &Averaging, context: &Context<'_>) -> Result<O
 }
 
 /// What the run of this seed will reveal, with all that gets lost on its network: where tokens go depends on no value and no noise.
-pub fn account(ready: &ReadyWalk, seed: u64) -> Result<WalkRevealed> {
+/// To the spec's own observers, or to others where they are named; the noise is that of the spec.
+pub fn account(ready: &ReadyWalk, seed: u64, observers: &[String]) -> Result<WalkRevealed> {
     let (public, paths) = (Public::new(ready, ready.sensitivity), ready.paths(seed)?);
     let sigma = calibrated(&ready.experiment, &public, || Ok(paths.clone()))?;
-    reveal(&Public { sigma, ..public }, &paths)
+    reveal(&Public { sigma, ..public }.asked(observers, None)?, &paths)
 }
 
 /// The walk of this seed under this noise, message by message.
