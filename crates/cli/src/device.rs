@@ -38,13 +38,14 @@ impl Device {
 #[cfg(feature = "gpu")]
 fn on_card(ready: &Ready) -> Result<Option<Box<dyn Trainer>>> {
     use sottovoce_gpu::{Card, Gradients, Layers};
+    let refused = |error: sottovoce_gpu::Error| sottovoce::Error::refused(error.to_string());
     match Card::open() {
         Ok(card) => {
             note(&format!("gradients are computed on {}", card.name()));
             let (net, rows) = (&ready.setting.net, &ready.setting.holdings.rows);
             Ok(Some(match Card::check(net) {
-                Ok(()) => Box::new(Gradients::new(&card, net, rows)?),
-                Err(_) => Box::new(Layers::new(&card, net, rows)?),
+                Ok(()) => Box::new(Gradients::new(&card, net, rows).map_err(refused)?),
+                Err(_) => Box::new(Layers::new(&card, net, rows).map_err(refused)?),
             }))
         }
         Err(error) => {

@@ -125,12 +125,13 @@ impl Protocol for Averaging {
             (Who::Eavesdropper, 0) => Asked::Adversary(Attacker::WireTapper),
             (Who::Eavesdropper, any) => Asked::Adversary(Attacker::WireTapperWithAny(any)),
             (Who::EveryPeer, 0) => Asked::AllPairs,
-            (Who::EveryPeer, more) => Asked::WorstCoalition(1 + more),
             (Who::Peers(names), 0) => {
                 public = public.asked(names, None)?;
                 Asked::Adversary(Attacker::Coalition(public.observers.clone()))
             }
-            (Who::Peers(_), _) => return Err(adversary.refused("name all who pool what they hear")),
+            (Who::EveryPeer | Who::Peers(_), _) => {
+                return Err(adversary.refused("name all who pool what they hear"));
+            }
         };
         Ok(Account { guarantees: reveal(public, past, &asked, &|_| ())?.guarantees, pairs })
     }
